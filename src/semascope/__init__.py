@@ -1,0 +1,40 @@
+"""semascope: an instrument for seeing meaning in text."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from semascope.corpus.analyze import Analyzer as Analyzer
+    from semascope.corpus.corpus import Corpus as Corpus
+    from semascope.corpus.read import Documents as Documents
+    from semascope.corpus.read import read as read
+    from semascope.engines.threads import ThreadEngine as ThreadEngine
+    from semascope.models.load import load as load
+    from semascope.models.plsa import PLSA as PLSA
+    from semascope.training.checkpoint import Checkpoints as Checkpoints
+
+_HOME = {
+    "Analyzer": "semascope.corpus.analyze",
+    "Checkpoints": "semascope.training.checkpoint",
+    "Corpus": "semascope.corpus.corpus",
+    "Documents": "semascope.corpus.read",
+    "PLSA": "semascope.models.plsa",
+    "ThreadEngine": "semascope.engines.threads",
+    "load": "semascope.models.load",
+    "read": "semascope.corpus.read",
+}
+
+__all__ = [*_HOME, "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    msg = f"module 'semascope' has no attribute {name!r}"
+    raise AttributeError(msg)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

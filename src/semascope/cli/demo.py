@@ -1,0 +1,39 @@
+"""semascope demo"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from semascope.cli.app import app, console, say_next, topic_table, waiting
+
+SENTENCE = "Send an e-mail message over an encrypted socket and parse the headers of the reply."
+
+
+@app.command()
+def demo(
+    directory: Annotated[Path, typer.Argument(metavar="DIRECTORY", help="Where to put its corpus and model.")] = Path("demo"),
+    topics: Annotated[int, typer.Option(min=1, help="Number of topics.")] = 20,
+) -> None:
+    """Find the topics of Python's own standard library, from the docstrings on this machine."""
+    from semascope import workflow
+    from semascope.corpus.analyze import Analyzer
+    from semascope.corpus.read import read
+    from semascope.engines.threads import ThreadEngine
+
+    corpus_path, model_path = directory / "corpus", directory / "model"
+    analyzer = Analyzer(stop_words="english", min_length=3, min_df=5, max_df=0.1)
+    with waiting("Reading the docstrings of the standard library"):
+        corpus = workflow.build(read("stdlib:"), corpus_path, analyzer, overwrite=True)
+    settings = {"n_components": topics, "random_state": 0}
+    model: Any = workflow.fit(corpus, model_path, "PLSA", settings, ThreadEngine(), overwrite=True).model
+    out = console()
+    out.print(f"Python's standard library: {corpus.n_documents:,} docstrings, {corpus.n_tokens:,.0f} words, {topics} topics.\n")
+    out.print(topic_table(model, n_words=9))
+    (row,) = model.transform([SENTENCE])
+    best = (-row).argsort()[:3]
+    described = "; ".join(f"{row[z]:.0%} topic {z} ({' '.join(model.top_words(3)[z])})" for z in best if row[z] >= 0.01)
+    out.print(f"\n[italic]{SENTENCE}[/italic]\n  is {described}.\n")
+    say_next(f"semascope topics {model_path}", f"semascope info {corpus_path}", "semascope build YOUR.jsonl CORPUS")

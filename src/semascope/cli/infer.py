@@ -1,0 +1,70 @@
+"""semascope infer MODEL SOURCE"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from semascope.cli.app import (
+    AsJson,
+    IdField,
+    ModelPath,
+    SkipBad,
+    SourceArgument,
+    TextField,
+    app,
+    console,
+    print_json,
+    report_bad,
+    say_next,
+)
+
+
+@app.command()
+def infer(
+    model: ModelPath,
+    source: SourceArgument,
+    text: TextField = "text",
+    id: IdField = "id",
+    skip_bad: SkipBad = False,
+    top: Annotated[int, typer.Option(min=1, help="Topics to show of each document.")] = 3,
+    limit: Annotated[int, typer.Option(min=1, help="Documents to show in the table; --json gives all.")] = 20,
+    as_json: AsJson = False,
+) -> None:
+    """Find the topics of the documents in SOURCE under MODEL."""
+    from semascope.corpus.read import read
+    from semascope.models.load import load
+
+    fitted: Any = load(model)
+    documents = read(source, text=text, id=id, skip_bad=skip_bad)
+    frame = documents.frame()
+    if len(frame) == 0:
+        typer.echo(f"semascope: {source}: there are no documents.", err=True)
+        raise typer.Exit(code=1)
+    ids = [str(number) if name is None else name for number, name in enumerate(frame["id"])]
+    shares = fitted.transform(frame["text"].fill_null("").to_list())
+    report_bad(documents.bad)
+    if as_json:
+        for name, row in zip(ids, shares, strict=True):
+            print_json({"id": name, "topics": [round(float(share), 6) for share in row]})
+        return
+    _show(fitted, ids[:limit], shares, top)
+    if len(ids) > limit:
+        console().print(f"[dim]and {len(ids) - limit:,} more documents[/dim]")
+    say_next(f"semascope infer {model} {source} --json > topics.jsonl", f"semascope topics {model}")
+
+
+def _show(model: Any, ids: list[str], shares: Any, top: int) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    words = model.top_words(4)
+    table = Table(box=None, header_style="bold")
+    table.add_column("document", style="cyan")
+    table.add_column("topics")
+    for name, row in zip(ids, shares, strict=False):
+        best = [z for z in (-row).argsort(kind="stable")[:top] if row[z] >= 0.005]
+        lines = [f"{row[z]:4.0%}  [cyan]{z:>3}[/cyan]  {escape(' '.join(words[z]))}" for z in best]
+        table.add_row(escape(name), "\n".join(lines))
+    console().print(table)

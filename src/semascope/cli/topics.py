@@ -1,0 +1,28 @@
+"""semascope topics MODEL"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from semascope.cli.app import AsJson, ModelPath, app, console, print_json, say_next, topic_table
+
+
+@app.command()
+def topics(
+    model: ModelPath,
+    words: Annotated[int, typer.Option(min=1, help="Words to show of each topic.")] = 10,
+    as_json: AsJson = False,
+) -> None:
+    """Show the topics of MODEL, the largest first."""
+    from semascope.models.load import load
+
+    fitted = load(model)
+    if as_json:
+        for topic, top in enumerate(fitted.top_words(words, weights=True)):
+            entries = [{"word": word, "probability": p} for word, p in top]
+            print_json({"topic": topic, "share": float(fitted.topic_shares_[topic]), "words": entries})
+        return
+    console().print(topic_table(fitted, words))
+    say_next(f"semascope infer {model} SOURCE", f"semascope info {model}")

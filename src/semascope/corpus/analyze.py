@@ -1,0 +1,156 @@
+"""What counts as a word: settings, and the tables that the tokeniser reads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from semascope.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+LAST_LETTER = 0x40000
+"""No code point from here on is a letter or a digit in any version of Unicode (tested)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Analyzer:
+    """How texts become words. Settings only: it holds no vocabulary.
+
+    Parameters
+    ----------
+    lowercase : bool, default=True
+        Fold upper case to lower case, as ``str.lower`` does.
+    token_pattern : str, optional
+        A regular expression for ``re.findall``. By default a word is a run of letters, digits and underscores, which is
+        what scikit-learn's ``CountVectorizer`` takes, and much faster than any expression.
+    min_length : int, default=2
+        Shortest word, in characters.
+    stop_words : "english" or sequence of str, optional
+        Words to leave out.
+    stemmer : str, optional
+        A language of the Snowball stemmers, "english" for example.
+    min_df, max_df : int or float, default=1 and 1.0
+        Leave out words that are in fewer or in more documents than this; a float is a share of the documents.
+    max_features : int, optional
+        Keep only the most frequent words.
+
+    Examples
+    --------
+    >>> Analyzer(stop_words=["the"]).words("The cat sat on THE mat.")
+    ['cat', 'sat', 'on', 'mat']
+    """
+
+    lowercase: bool = True
+    token_pattern: str | None = None
+    min_length: int = 2
+    stop_words: Literal["english"] | Sequence[str] | None = None
+    stemmer: str | None = None
+    min_df: int | float = 1
+    max_df: int | float = 1.0
+    max_features: int | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.stop_words, str | None):
+            object.__setattr__(self, "stop_words", tuple(self.stop_words))
+        _check(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the settings as plain values, for a manifest."""
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
+
+    @classmethod
+    def from_dict(cls, settings: dict[str, Any]) -> Analyzer:
+        """Make an analyzer from what `to_dict` gave."""
+        known = {field.name for field in fields(cls)}
+        return cls(**{k: v for k, v in settings.items() if k in known})
+
+    def words(self, text: str) -> list[str]:
+        """Give the words of one text, in order, stop words left out and stems taken."""
+        text = text.lower() if self.lowercase else text
+        found = re.findall(self.token_pattern or r"\w+", text)
+        kept = [word for word in found if len(word) >= self.min_length and word not in self.stop_set()]
+        return self.stems(kept)
+
+    def stop_set(self) -> frozenset[str]:
+        """Give the words to leave out."""
+        if self.stop_words == "english":
+            return _english()
+        return frozenset(self.stop_words or ())
+
+    def stems(self, words: list[str]) -> list[str]:
+        """Give the stem of each word, or the word itself without a stemmer."""
+        if self.stemmer is None:
+            return words
+        import Stemmer
+
+        return list(Stemmer.Stemmer(self.stemmer).stemWords(words))
+
+    def letters(self) -> NDArray[np.uint32]:
+        """Give the tokeniser's table: code point -> code point to write, 0 for what is not part of a word."""
+        return _letters(lowercase=self.lowercase)
+
+
+@cache
+def _letters(*, lowercase: bool) -> NDArray[np.uint32]:
+    table = np.zeros(LAST_LETTER, dtype=np.uint32)
+    for point in range(LAST_LETTER):
+        letter = chr(point).lower() if lowercase else chr(point)
+        if len(letter) == 1 and (letter.isalnum() or letter == "_"):  # what \w means to Python's re
+            table[point] = ord(letter)
+    table.flags.writeable = False
+    return table
+
+
+@cache
+def _english() -> frozenset[str]:
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    return frozenset(ENGLISH_STOP_WORDS)
+
+
+def _check(analyzer: Analyzer) -> None:
+    """Say at once what is wrong with the settings."""
+    problem = None
+    if analyzer.min_length < 1:
+        problem = f"min_length must be at least 1, but was {analyzer.min_length}"
+    elif isinstance(analyzer.stop_words, str) and analyzer.stop_words != "english":
+        problem = f'stop_words must be "english" or a list of words, but was {analyzer.stop_words!r}'
+    elif not _is_bound(analyzer.min_df) or not _is_bound(analyzer.max_df):
+        problem = (
+            "min_df and max_df must be whole numbers of documents or shares from 0.0 to 1.0, "
+            f"but were {analyzer.min_df!r} and {analyzer.max_df!r}"
+        )
+    elif analyzer.max_features is not None and analyzer.max_features < 1:
+        problem = f"max_features must be at least 1, but was {analyzer.max_features}"
+    elif analyzer.stemmer is not None and analyzer.stemmer not in (known := _stemmers()):
+        problem = f"there is no stemmer {analyzer.stemmer!r}; choose one of {', '.join(known)}"
+    elif analyzer.token_pattern is not None:
+        problem = _pattern_problem(analyzer.token_pattern)
+    if problem:
+        msg = f"Analyzer: {problem}."
+        raise InputError(msg)
+
+
+def _pattern_problem(pattern: str) -> str | None:
+    try:
+        groups = re.compile(pattern).groups
+    except re.error as error:
+        return f"token_pattern {pattern!r} is not a regular expression ({error})"
+    return f"token_pattern {pattern!r} has {groups} groups, but may have one at most" if groups > 1 else None
+
+
+def _is_bound(value: int | float) -> bool:
+    return value >= 0 if isinstance(value, int) else 0.0 <= value <= 1.0
+
+
+def _stemmers() -> list[str]:
+    import Stemmer
+
+    return sorted(Stemmer.algorithms())

@@ -1,0 +1,44 @@
+"""Matrices of counts from elsewhere: checked, and put into rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from semascope.corpus.count import Rows
+from semascope.errors import InputError
+
+
+def rows_of_matrix(X: Any) -> tuple[Rows, int]:
+    """Give the rows of a matrix of counts and its number of columns."""
+    matrix = sp.csr_array(X) if sp.issparse(X) else sp.csr_array(np.atleast_2d(np.asarray(X, dtype=np.float64)))
+    if matrix.shape[0] == 0 or matrix.shape[1] == 0:
+        msg = f"there is nothing in a matrix of shape {matrix.shape}."
+        raise InputError(msg)
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    _check_counts(matrix)
+    if matrix.nnz and not matrix.data.all():
+        matrix = matrix.copy()
+        matrix.eliminate_zeros()
+    rows = Rows(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data.astype(np.float32))
+    return rows, matrix.shape[1]
+
+
+def _check_counts(matrix: Any) -> None:
+    """Refuse what cannot be a count, and say where it stands."""
+    data = matrix.data
+    for what, wrong in (
+        ("not a number", np.isnan(data)),
+        ("infinite", np.isinf(data)),
+        ("negative", data < 0),
+        ("too large for single precision", data > np.finfo(np.float32).max),
+    ):
+        if wrong.any():
+            at = int(np.flatnonzero(wrong)[0])
+            row = int(np.searchsorted(matrix.indptr, at, side="right")) - 1
+            msg = f"counts must be finite and not negative: row {row}, column {matrix.indices[at]} is {what} ({data[at]})."
+            raise InputError(msg)

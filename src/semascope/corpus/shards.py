@@ -1,0 +1,113 @@
+"""Shards: the pieces of a corpus that work is divided into. The cut depends on the data alone, never on the machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+
+from semascope.corpus.count import Rows
+from semascope.kernels.rows import by_word
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+FULL_SHARD = 1 << 18
+"""Most entries in a shard: its work then takes tens of milliseconds, and handing it out a tiny part of that."""
+
+SMALL_SHARD = 1 << 12
+"""Fewest entries worth a shard of their own."""
+
+FAIR_SHARE = 8
+"""The number of shards is a multiple of this where there is enough to divide, so that 2, 4 or 8 workers get equal parts."""
+
+
+class ByWord(NamedTuple):
+    """Entries of a shard in the order of their words.
+
+    words       int32[u]       the distinct words, ascending
+    ends        int64[u + 1]   entries of word i are [ends[i]:ends[i + 1]] of the two others
+    documents   int32[nnz]     document of each entry, counted within the shard
+    places      int32[nnz]     place of each entry in the order by document
+    """
+
+    words: NDArray[np.int32]
+    ends: NDArray[np.int64]
+    documents: NDArray[np.int32]
+    places: NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Shard:
+    """Some documents, one after the other, ready for the kernels: read-only arrays of fixed types."""
+
+    number: int
+    first_document: int
+    n_words: int
+    rows: Rows
+
+    @property
+    def n_documents(self) -> int:
+        return len(self.rows.ends) - 1
+
+    @cached_property
+    def by_word(self) -> ByWord:
+        """The entries in the order of their words."""
+        return ByWord(*by_word(self.rows.ends, self.rows.words, self.n_words))
+
+    def open(self) -> Shard:
+        """Give itself: a shard in memory is open."""
+        return self
+
+
+class ShardRef(Protocol):
+    """What an engine is handed: enough to open the shard where the work is done."""
+
+    @property
+    def number(self) -> int: ...
+    @property
+    def first_document(self) -> int: ...
+    @property
+    def n_documents(self) -> int: ...
+    def open(self) -> Shard: ...
+
+
+def cut(ends: NDArray[np.int64]) -> list[tuple[int, int]]:
+    """Cut documents into shards of about equal work; give the first and last document + 1 of each.
+
+    An empty document costs something too, so documents count as well as their entries.
+    """
+    n_documents = len(ends) - 1
+    work = ends + np.arange(n_documents + 1)
+    n_shards = -(-int(work[-1]) // SMALL_SHARD)
+    if n_shards > FAIR_SHARE:
+        n_shards = FAIR_SHARE * -(-int(work[-1]) // (FAIR_SHARE * FULL_SHARD))
+    targets = np.arange(1, n_shards) * int(work[-1]) // max(n_shards, 1)
+    inner = np.searchsorted(work, targets)
+    bounds = np.unique(np.concatenate([[0], inner, [n_documents]]))
+    return [(int(first), int(last)) for first, last in pairwise(bounds)]
+
+
+def shard_of(rows: Rows, number: int, first: int, last: int, n_words: int) -> Shard:
+    """Make the shard of documents `first` to `last` from all rows, without copying its entries."""
+    start, stop = int(rows.ends[first]), int(rows.ends[last])
+    part = Rows(rows.ends[first : last + 1] - start, rows.words[start:stop], rows.counts[start:stop])
+    return Shard(number, first, n_words, read_only(part))
+
+
+def read_only(rows: Rows) -> Rows:
+    """Give the rows as the kernels take them."""
+    return Rows(frozen(rows.ends, np.int64), frozen(rows.words, np.int32), frozen(rows.counts, np.float32))
+
+
+def frozen(array: NDArray[Any], dtype: Any) -> NDArray[Any]:
+    """Give a view of one type and order that cannot be written to, as memory-maps cannot: one signature for all.
+
+    Copies only what is not of that type and order already.
+    """
+    view = np.ascontiguousarray(array, dtype=dtype).view(np.ndarray)
+    view.flags.writeable = False
+    return view

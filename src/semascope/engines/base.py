@@ -1,0 +1,57 @@
+"""The contract between the mathematics and the machines.
+
+An engine is a frozen dataclass of settings: it can be copied, compared and printed, and connects to nothing before `place`.
+It is handed shards and importable functions, and hands back sums; it never learns what is being trained. A task gets a shard,
+the arrays that stayed with it from last time (its *locals*) and the state that all share, and gives new locals and statistics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from semascope.corpus.shards import Shard, ShardRef
+from semascope.storage import Directory, Draft
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Locals = Mapping[str, "NDArray[Any]"]
+"""What stays with a shard between iterations: named arrays, the topics of its documents for example."""
+
+Stats = Any
+"""A named tuple of `Counts` and `Scalars` from a task; the same named tuple of their totals from an engine."""
+
+T = TypeVar("T")
+
+
+class Placed(Protocol):
+    """Shards placed on an engine, ready to work."""
+
+    def begin(self, task: Callable[[Shard], tuple[Locals, Stats]]) -> Stats:
+        """Run ``task(shard)`` on every shard; keep the locals, add the statistics."""
+
+    def step(self, task: Callable[[Shard, Locals, Any], tuple[Locals, Stats]], state: Any) -> Stats:
+        """Run ``task(shard, locals, state)`` on every shard; keep the new locals, add the statistics."""
+
+    def documents(self, name: str) -> NDArray[np.floating[Any]]:
+        """Give the rows of the local array `name` of all shards, one row for each document of the corpus."""
+
+    def save_locals(self, draft: Draft) -> None:
+        """Write all locals: with them a resumed run gives the same bits."""
+
+    def load_locals(self, directory: Directory) -> None:
+        """Take up what `save_locals` wrote."""
+
+    def agree(self, value: T) -> T:
+        """Give one value everywhere: what depends on a clock or a signal must not split the workers."""
+
+
+class Engine(Protocol):
+    """Settings of a place to work."""
+
+    def place(self, shards: Sequence[ShardRef], work_dir: Path | None = None) -> AbstractContextManager[Placed]:
+        """Connect, and hold the shards ready until the context ends."""

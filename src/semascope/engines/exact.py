@@ -1,0 +1,151 @@
+"""Statistics that add up to the same bits in any order.
+
+A shard hands in tables of expected counts (`Counts`) and numbers (`Scalars`). Counts become integers: bounded by the total N of
+the corpus, they are multiplied by a power of two that lets the sum just fit into 64 bits, rounded, and added, which is exact.
+Scalars are kept one by one and added with ``math.fsum``, which rounds once, whatever the order.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import count
+from threading import Lock
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+
+from semascope.kernels.exact import add_scaled, column_totals, divide_columns
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+BITS = 61
+"""Bits for the largest sum: rounding in single precision may lift it a little over the bound, and the sign needs one."""
+
+STRIPES = 32
+"""Parts of a table that threads lock one at a time, so that they can add side by side."""
+
+
+class CountPart(Protocol):
+    """Expected counts that a shard adds to a table: it knows its rows, and how to add them."""
+
+    @property
+    def rows(self) -> NDArray[np.int32]:
+        """Which rows of the table, ascending."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of the whole table."""
+
+    @property
+    def bound(self) -> float:
+        """No entry of the whole sum is larger than this."""
+
+    def add_to(self, table: NDArray[np.int64], scale: float, first: int, last: int) -> None:
+        """Add rows `first` to `last` of `rows`, times the scale and rounded."""
+
+
+class Counts(NamedTuple):
+    """Expected counts that are there as an array, a row for each of `rows`."""
+
+    rows: NDArray[np.int32]
+    values: NDArray[Any]
+    shape: tuple[int, int]
+    bound: float
+
+    def add_to(self, table: NDArray[np.int64], scale: float, first: int, last: int) -> None:
+        add_scaled(table, self.rows, self.values, scale, first, last)
+
+    def empty_total(self) -> CountTotal:
+        return CountTotal.for_part(self)
+
+
+class Scalars(NamedTuple):
+    """Numbers that a shard adds to a few sums."""
+
+    values: tuple[float, ...]
+
+    def empty_total(self) -> ScalarTotal:
+        return ScalarTotal([])
+
+
+@dataclass
+class CountTotal:
+    """The exact sum of counts: `table` times 2^-`exponent`."""
+
+    table: NDArray[np.int64]
+    exponent: int
+    _locks: list[Lock] = field(default_factory=lambda: [Lock() for _ in range(STRIPES)], repr=False, compare=False)
+    _turns: Iterator[int] = field(default_factory=lambda: count(step=STRIPES // 8 + 1), repr=False, compare=False)
+
+    @classmethod
+    def for_part(cls, part: CountPart) -> CountTotal:
+        """Make an empty total that such parts can be added to."""
+        exponent = BITS - math.ceil(math.log2(part.bound)) if part.bound > 0 else 0
+        return cls(np.zeros(part.shape, dtype=np.int64), min(exponent, 1000))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return CountTotal, (self.table, self.exponent)
+
+    def add(self, part: CountPart) -> None:
+        """Add what a shard found; threads may do so at the same time."""
+        scale = math.ldexp(1.0, self.exponent)
+        borders = np.searchsorted(part.rows, np.linspace(0, len(self.table), STRIPES + 1).astype(np.int64)).tolist()
+        turn = next(self._turns)  # threads start at different stripes
+        for stripe in ((turn + i) % STRIPES for i in range(STRIPES)):
+            with self._locks[stripe]:
+                part.add_to(self.table, scale, borders[stripe], borders[stripe + 1])
+
+    def merge(self, other: CountTotal) -> None:
+        """Add another total of the same counts."""
+        self.table += other.table
+
+    def column_sums(self) -> NDArray[np.float64]:
+        """Sum of each column."""
+        sums: NDArray[np.float64] = np.ldexp(column_totals(self.table).astype(np.float64), -self.exponent)
+        return sums
+
+    def columns_normalised(self, dtype: Any) -> NDArray[Any]:
+        """Every column over its sum; one that is all zero stays so."""
+        sums = column_totals(self.table)
+        divisors = np.divide(1.0, sums, out=np.zeros(len(sums)), where=sums > 0)
+        normalised = np.empty(self.table.shape, dtype=dtype)
+        divide_columns(self.table, divisors, normalised)
+        return normalised
+
+
+@dataclass
+class ScalarTotal:
+    """Scalars of all shards, added only when asked."""
+
+    parts: list[tuple[float, ...]]
+
+    def add(self, part: Scalars) -> None:
+        """Add what a shard found."""
+        self.parts.append(part.values)
+
+    def merge(self, other: ScalarTotal) -> None:
+        """Add another total of the same scalars."""
+        self.parts.extend(other.parts)
+
+    def sums(self) -> list[float]:
+        """Each sum, rounded once."""
+        return [math.fsum(column) for column in zip(*self.parts, strict=True)]
+
+
+class Accumulator:
+    """Adds the statistics of shards, from any thread and in any order, to one and the same result."""
+
+    def __init__(self) -> None:
+        self._first = Lock()
+        self.total: Any = None
+
+    def add(self, stats: Any) -> None:
+        """Add a named tuple of counts and scalars; `total` is the same named tuple of their totals."""
+        with self._first:
+            if self.total is None:
+                self.total = type(stats)(*(part.empty_total() for part in stats))
+        for total, part in zip(self.total, stats, strict=True):
+            total.add(part)

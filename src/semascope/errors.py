@@ -1,0 +1,34 @@
+"""Every exception and warning of the package.
+
+::
+
+    SemascopeError
+    ├── InputError(ValueError)          the data or a setting cannot be used; the sentence says which and why
+    │   └── SourceError                 a source could not be read; the sentence names file and line
+    └── FormatError(ValueError)         a directory on disk is not what was expected
+
+    UserWarning
+    └── InterruptedFitWarning           Ctrl-C ended a fit early; the model so far was kept
+"""
+
+from __future__ import annotations
+
+
+class SemascopeError(Exception):
+    """The root of everything the package raises on purpose."""
+
+
+class InputError(SemascopeError, ValueError):
+    """The data or a setting cannot be used."""
+
+
+class SourceError(InputError):
+    """A source of documents could not be read."""
+
+
+class FormatError(SemascopeError, ValueError):
+    """A directory on disk is not what was expected."""
+
+
+class InterruptedFitWarning(UserWarning):
+    """Ctrl-C ended a fit early; the model so far was kept."""

@@ -1,0 +1,1 @@
+"""The hot loops: arrays in, arrays out, no GIL. Nothing here imports anything but NumPy and Numba."""

@@ -1,0 +1,151 @@
+"""Text to counts: cut UTF-8 text into words and count them per document, in one pass."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from semascope.kernels.compile import strict_kernel
+from semascope.kernels.words import LAST_AT, LAST_ROW, TOTAL, find, grown, has_room, hash_of, insert
+
+
+@strict_kernel
+def count_words(text, offsets, letters, min_length, table):
+    """Count the words of each document of a block; new words join the table.
+
+    A word is a longest run of characters that `letters` knows, at least `min_length` of them.
+    Same numbers as tests/reference/tokens.py::count_words (Python, written for reading).
+
+    text     uint8[n]       in   UTF-8, valid, all documents one after the other
+    offsets  int64[d + 1]   in   document i is text[offsets[i]:offsets[i + 1]]
+    letters  uint32[c]      in   code point -> code point to write, 0 for what is not part of a word
+    table    WordTable      in   words so far, updated in place where there is room
+
+    Returns the table (a new one if it had to grow), and per document a row of (word number, count), words in the order of
+    their first use: row ends int64[d + 1], word numbers int32[nnz], counts int32[nnz].
+    """
+    n_documents = offsets.shape[0] - 1
+    longest = 0
+    for row in range(n_documents):
+        longest = max(longest, offsets[row + 1] - offsets[row])
+    word = np.empty(2 * longest + 8, np.uint8)  # lower case may need more bytes, but never twice as many
+    most = (offsets[n_documents] - offsets[0] + n_documents) // (min_length + 1) + n_documents
+    numbers = np.empty(most, np.int32)  # pages never touched cost nothing
+    counts = np.empty(most, np.int32)
+    row_ends = np.zeros(n_documents + 1, np.int64)
+    table.records[: table.size[0], LAST_ROW] = -1  # rows are numbered anew in each block
+    row, at, filled, missing = 0, offsets[0], 0, 0
+    while row < n_documents:
+        if missing > 0:
+            table = grown(table, missing)
+        row, at, filled, missing = _count_while_room(
+            text, offsets, letters, min_length, word, row, at, filled,
+            table.size, table.buckets, table.records, table.letters, row_ends, numbers, counts,
+        )  # fmt: skip
+    return table, row_ends, numbers[:filled].copy(), counts[:filled].copy()
+
+
+@strict_kernel
+def _count_while_room(
+    text, offsets, letters, min_length, word, row, at, filled, size, buckets, records, known, row_ends, numbers, counts
+):
+    """Count on from document `row`, byte `at`, until all is counted or a new word has no room.
+
+    Arrays that never change hands in this loop cost Numba no reference counting: half the time.
+
+    Returns the document and byte to go on from, how many entries are filled, and the bytes of the word that had no room.
+    """
+    head_bytes = word[:8].view(np.int64)
+    while row < offsets.shape[0] - 1:
+        end = offsets[row + 1]
+        while at < end:
+            start = at
+            head_bytes[0] = 0
+            at, n_bytes, n_letters = next_word(text, at, end, letters, word)
+            if n_letters < min_length:
+                continue
+            head = head_bytes[0]
+            mixed = hash_of(head, word, n_bytes)
+            number, bucket = find(buckets, records, known, word, n_bytes, head, mixed)
+            if number < 0:
+                if not has_room(size, records, known, n_bytes):
+                    return row, start, filled, n_bytes
+                number = insert(size, buckets, records, known, word, n_bytes, head, mixed, bucket)
+            records[number, TOTAL] += 1
+            if records[number, LAST_ROW] == row:
+                counts[records[number, LAST_AT]] += 1
+            else:
+                records[number, LAST_ROW] = row
+                records[number, LAST_AT] = filled
+                numbers[filled] = number
+                counts[filled] = 1
+                filled += 1
+        row_ends[row + 1] = filled
+        row += 1
+        at = end
+    return row, at, filled, 0
+
+
+@strict_kernel
+def next_word(text, at, end, letters, word):
+    """Read from `at` to the end of the next run of letters, into `word`; give where it ended, its bytes and its letters."""
+    while at < end and text[at] < 0x80 and letters[text[at]] == 0:
+        at += 1
+    n_bytes = 0
+    n_letters = 0
+    while at < end:
+        first = text[at]
+        if first < 0x80:  # ASCII: nearly always
+            letter = letters[first]
+            at += 1
+        else:
+            letter, at = decode(text, at, letters)
+        if letter == 0:
+            if n_letters > 0:
+                break
+        elif letter < 0x80:
+            word[n_bytes] = letter
+            n_bytes += 1
+            n_letters += 1
+        else:
+            n_bytes = encode(letter, word, n_bytes)
+            n_letters += 1
+    return at, n_bytes, n_letters
+
+
+@strict_kernel
+def decode(text, at, letters):
+    """Read the code point of two to four bytes at `at`; give what `letters` makes of it, and where the next one starts."""
+    first = np.uint32(text[at])
+    low = np.uint32(0x3F)
+    if first < 0xE0:
+        point = (first & np.uint32(0x1F)) << 6 | (np.uint32(text[at + 1]) & low)
+        at += 2
+    elif first < 0xF0:
+        point = (first & np.uint32(0x0F)) << 12 | (np.uint32(text[at + 1]) & low) << 6 | (np.uint32(text[at + 2]) & low)
+        at += 3
+    else:
+        point = (first & np.uint32(0x07)) << 18 | (np.uint32(text[at + 1]) & low) << 12
+        point |= (np.uint32(text[at + 2]) & low) << 6 | (np.uint32(text[at + 3]) & low)
+        at += 4
+    if point < letters.shape[0]:
+        return letters[point], at
+    return np.uint32(0), at
+
+
+@strict_kernel
+def encode(letter, word, at):
+    """Write a code point of two to four bytes at `at`; give where the next one goes."""
+    if letter < 0x800:
+        word[at] = 0xC0 | (letter >> 6)
+        word[at + 1] = 0x80 | (letter & 0x3F)
+        return at + 2
+    if letter < 0x10000:
+        word[at] = 0xE0 | (letter >> 12)
+        word[at + 1] = 0x80 | ((letter >> 6) & 0x3F)
+        word[at + 2] = 0x80 | (letter & 0x3F)
+        return at + 3
+    word[at] = 0xF0 | (letter >> 18)
+    word[at + 1] = 0x80 | ((letter >> 12) & 0x3F)
+    word[at + 2] = 0x80 | ((letter >> 6) & 0x3F)
+    word[at + 3] = 0x80 | (letter & 0x3F)
+    return at + 4

@@ -1,0 +1,1 @@
+"""What people use: scikit-learn estimators. Settings in, results out; the arithmetic is elsewhere."""

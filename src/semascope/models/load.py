@@ -1,0 +1,31 @@
+"""Loading any saved model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from semascope.errors import FormatError
+from semascope.models.base import FORMAT, VERSION, TopicModel
+from semascope.models.plsa import PLSA
+from semascope.storage import open_directory
+
+MODELS: dict[str, type[TopicModel]] = {"PLSA": PLSA}
+
+
+def load(path: str | Path) -> TopicModel:
+    """Load a model that was saved; its arrays are memory-mapped. Nothing in the directory is executed.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> directory = pathlib.Path(tempfile.mkdtemp()) / "model"
+    >>> PLSA(1, random_state=0).fit(["one text", "another text"]).save(directory)
+    >>> load(directory).top_words(1)
+    [['text']]
+    """
+    directory = open_directory(path, FORMAT, VERSION)
+    name = directory.facts["model"]
+    if name not in MODELS:
+        msg = f"{path}: holds a model of kind {name!r}; this version knows {', '.join(MODELS)}."
+        raise FormatError(msg)
+    return MODELS[name]._from_directory(directory)

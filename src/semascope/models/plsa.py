@@ -1,0 +1,203 @@
+"""Probabilistic latent semantic analysis."""
+
+from __future__ import annotations
+
+import numbers
+import warnings
+from dataclasses import asdict, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from semascope.corpus.corpus import Corpus
+from semascope.corpus.shards import Shard
+from semascope.engines.base import Engine, Locals
+from semascope.errors import InputError, InterruptedFitWarning
+from semascope.kernels.em import fold_in
+from semascope.models.base import TopicModel
+from semascope.training.checkpoint import Checkpoints
+from semascope.training.em import EM
+from semascope.training.loop import run
+from semascope.training.progress import progress_bar
+from semascope.training.stopping import INTERRUPTED, StopRule
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+FOLD_IN_PASSES = 200
+FOLD_IN_TOLERANCE = 1e-4
+
+
+class PLSA(TopicModel):
+    """Probabilistic latent semantic analysis (Hofmann, 1999), fitted by EM.
+
+    Every document is a mixture of topics, every topic a distribution over words. One seed gives one model, bit for bit, on any
+    engine and any number of threads.
+
+    Parameters
+    ----------
+    n_components : int, default=10
+        Number of topics.
+    max_iter : int, default=100
+        Most iterations.
+    tol : float, default=1e-4
+        Stop when an iteration changes the log-likelihood by less than this share of itself.
+    random_state : int, RandomState or None, default=None
+        Seed of the start.
+    dtype : {"float32", "float64"}, default="float32"
+        Precision of the topics. Sums and likelihoods are always added exactly or in double precision.
+    engine : Engine, optional
+        Where the work is done, local threads by default. It changes the time, not the topics.
+    verbose : bool, default=False
+        Show a progress bar, on a terminal.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_words)
+        P(word | topic); rows sum to one.
+    doc_topics_ : ndarray of shape (n_documents, n_components)
+        P(topic | document) of the documents it was fitted to; rows sum to one.
+    topic_shares_ : ndarray of shape (n_components,)
+        P(topic).
+    log_likelihood_ : list of float
+        Σ n log P(document, word) before each iteration; never falls beyond rounding.
+    n_iter_ : int
+        Number of iterations.
+    stopped_by_ : {"settled", "iterations", "interrupted"}
+        Why the fit ended.
+
+    Examples
+    --------
+    >>> model = PLSA(2, random_state=0).fit([[3, 1, 0], [2, 2, 0], [0, 0, 4]])
+    >>> topic = model.doc_topics_.argmax(axis=1)
+    >>> bool(topic[0] == topic[1]), bool(topic[0] == topic[2])
+    (True, False)
+    """
+
+    saved_facts: ClassVar[tuple[str, ...]] = (*TopicModel.saved_facts, "log_likelihood_")
+
+    log_likelihood_: list[float]
+    n_iter_: int
+    stopped_by_: str
+
+    def __init__(
+        self,
+        n_components: int = 10,
+        *,
+        max_iter: int = 100,
+        tol: float = 1e-4,
+        random_state: Any = None,
+        dtype: str = "float32",
+        engine: Engine | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.dtype = dtype
+        self.engine = engine
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: None = None, *, checkpoints: Checkpoints | None = None) -> Self:
+        """Learn the topics of a corpus, of texts, or of a matrix of counts.
+
+        Parameters
+        ----------
+        X : Corpus, list of str, or matrix of shape (n_documents, n_words)
+            What to learn from.
+        y : None
+            Ignored.
+        checkpoints : Checkpoints, optional
+            Save the run now and then, and resume one that was cut off.
+        """
+        corpus = self._corpus_to_fit(X)
+        self._check_settings(corpus)
+        algorithm = EM(
+            n_topics=self.n_components,
+            n_documents=corpus.n_documents,
+            n_words=corpus.n_words,
+            n_tokens=corpus.n_tokens,
+            seed=_seed(self.random_state),
+            dtype=self.dtype,
+        )
+        if checkpoints:
+            identity = {"algorithm": "EM", **asdict(algorithm), "corpus": corpus.fingerprint}
+            checkpoints = replace(checkpoints, identity=identity)
+        bar = progress_bar("PLSA", max_iter=self.max_iter, n_tokens=corpus.n_tokens, show=self.verbose)
+        with bar as watch:
+            fitted = run(
+                algorithm,
+                corpus.shards(),
+                self._engine(),
+                stop=StopRule(self.max_iter, self.tol),
+                watch=watch,
+                checkpoints=checkpoints,
+            )
+        if fitted.stopped_by == INTERRUPTED:
+            warnings.warn(
+                f"Ctrl-C ended the fit after {len(fitted.history)} iterations; the model so far is kept.",
+                InterruptedFitWarning,
+                stacklevel=2,
+            )
+        self.components_ = fitted.state.topics.T
+        self.topic_shares_ = fitted.state.topic_shares
+        self.doc_topics_ = fitted.documents
+        self.log_likelihood_ = fitted.history
+        self.n_iter_ = len(fitted.history)
+        self.stopped_by_ = fitted.stopped_by
+        return self
+
+    def transform(self, X: Any) -> NDArray[Any]:
+        """Give P(topic | document) of new documents by folding in: EM with the topics held fixed.
+
+        Words the model does not know are left out; a document with no other words has the topics' overall shares.
+        """
+        corpus = self._corpus_to_use(X)
+        start = self.topic_shares_.astype(self.components_.dtype)
+        with self._engine().place(corpus.shards()) as placed:
+            placed.begin(partial(_fold_in_shard, topics=self._frozen_topics(), start=start))
+            return placed.documents("theta")
+
+    def _check_settings(self, corpus: Corpus) -> None:
+        """Say at once what is wrong with the settings."""
+        problem = None
+        if not _is_whole(self.n_components) or self.n_components < 1:
+            problem = f"n_components must be a whole number of at least 1, but was {self.n_components!r}"
+        elif self.n_components > min(corpus.n_documents, corpus.n_words):
+            problem = (
+                f"{self.n_components} topics are more than the data can tell apart: with n_samples={corpus.n_documents} "
+                f"documents and n_features={corpus.n_words} words, ask for at most "
+                f"{min(corpus.n_documents, corpus.n_words)}"
+            )
+        elif not _is_whole(self.max_iter) or self.max_iter < 1:
+            problem = f"max_iter must be a whole number of at least 1, but was {self.max_iter!r}"
+        elif not self.tol >= 0:
+            problem = f"tol must be a number of at least 0, but was {self.tol!r}"
+        elif self.dtype not in ("float32", "float64"):
+            problem = f'dtype must be "float32" or "float64", but was {self.dtype!r}'
+        if problem:
+            msg = f"PLSA: {problem}."
+            raise InputError(msg)
+
+
+class _Nothing(NamedTuple):
+    """Folding in adds up nothing."""
+
+
+def _fold_in_shard(shard: Shard, topics: NDArray[Any], start: NDArray[Any]) -> tuple[Locals, _Nothing]:
+    theta = np.tile(start, (shard.n_documents, 1))
+    fold_in(*shard.rows, topics, theta, topics.dtype.type(0), FOLD_IN_PASSES, FOLD_IN_TOLERANCE)
+    return {"theta": theta}, _Nothing()
+
+
+def _seed(random_state: Any) -> int:
+    if isinstance(random_state, numbers.Integral):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)

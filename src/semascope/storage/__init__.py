@@ -1,0 +1,16 @@
+"""Directories on disk: written whole or not at all, read by memory-map, refused when they are not what they should be.
+
+A corpus, a model and a checkpoint are directories of one make::
+
+    NAME/
+      manifest.json        what this is, its facts, and every data file with its size and checksums
+      data-1f0c…/          the data files: arrays as .npy, tables as Arrow IPC
+
+The manifest names the data folder. A new version writes a new data folder beside the old one, syncs it, and then replaces
+the manifest, which is one atomic step: a crash leaves the old version or the new one. Reading never runs code.
+"""
+
+from semascope.storage.reading import Directory, is_directory_of, open_directory
+from semascope.storage.writing import Draft, writing
+
+__all__ = ["Directory", "Draft", "is_directory_of", "open_directory", "writing"]

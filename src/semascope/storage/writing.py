@@ -1,0 +1,113 @@
+"""Writing a directory whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from semascope import __version__
+from semascope.errors import FormatError
+from semascope.storage.manifest import MANIFEST, Manifest, block_checksums, kind_of
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+
+@dataclass
+class Draft:
+    """A directory being written: data files go into `folder`, facts into the manifest; nothing is visible before the end."""
+
+    folder: Path
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    def array(self, name: str, values: NDArray[Any]) -> None:
+        """Add an array."""
+        np.save(self.folder / f"{name}.npy", values, allow_pickle=False)
+
+    def table(self, name: str, frame: pl.DataFrame) -> None:
+        """Add a table, uncompressed so that it can be memory-mapped."""
+        frame.write_ipc(self.folder / f"{name}.arrow", compression="uncompressed")
+
+
+@contextmanager
+def writing(target: str | Path, kind: str, version: int) -> Iterator[Draft]:
+    """Write a new version of `target`; it takes the old one's place when the block ends without an error.
+
+    Raises
+    ------
+    FormatError
+        When something else is at `target`: it is never overwritten.
+    """
+    target = Path(target)
+    _refuse_to_overwrite(target, kind)
+    made_here = not target.exists()
+    target.mkdir(parents=True, exist_ok=True)
+    draft = Draft(target / f"data-{uuid.uuid4().hex[:12]}")
+    try:
+        draft.folder.mkdir()
+        yield draft
+        _commit(target, draft, kind, version)
+    except BaseException:
+        shutil.rmtree(draft.folder, ignore_errors=True)
+        if made_here and not any(target.iterdir()):
+            target.rmdir()
+        raise
+
+
+def _refuse_to_overwrite(target: Path, kind: str) -> None:
+    if target.is_dir():
+        unfinished = all(entry.name.startswith(("data-", ".manifest-")) for entry in target.iterdir())
+        if unfinished or kind_of(target) == kind:
+            return
+        msg = f"{target}: will not write a semascope {kind} over what is there; give another path or remove it first."
+        raise FormatError(msg)
+    if target.exists():
+        msg = f"{target}: will not write a semascope {kind} over a file; give another path or remove it first."
+        raise FormatError(msg)
+
+
+def _commit(target: Path, draft: Draft, kind: str, version: int) -> None:
+    """Sync the data, then switch the manifest over to it in one atomic step, then drop what it replaced."""
+    paths = sorted(draft.folder.iterdir())
+    for path in paths:
+        _sync(path)
+    _sync(draft.folder)
+    manifest = Manifest(
+        kind=kind,
+        version=version,
+        written_by=f"semascope {__version__}",
+        data=draft.folder.name,
+        files={path.name: block_checksums(path) for path in paths},
+        facts=draft.facts,
+    )
+    fresh = target / f".manifest-{draft.folder.name}"
+    fresh.write_text(manifest.to_json(), encoding="utf-8")
+    _sync(fresh)
+    fresh.replace(target / MANIFEST)
+    _sync(target)
+    _sync(target.parent)
+    for entry in target.iterdir():
+        if entry.name.startswith("data-") and entry != draft.folder:
+            shutil.rmtree(entry, ignore_errors=True)
+        elif entry.name.startswith(".manifest-"):
+            entry.unlink(missing_ok=True)
+
+
+def _sync(path: Path) -> None:
+    """Have the operating system put a file or a folder's entries on disk."""
+    if path.is_dir() and os.name == "nt":  # Windows cannot open folders
+        return
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

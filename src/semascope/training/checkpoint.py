@@ -1,0 +1,80 @@
+"""Checkpoints: a run that was killed and resumed gives the same bits as one that was not."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from semascope.engines.base import Placed
+from semascope.errors import InputError
+from semascope.storage import open_directory, writing
+
+FORMAT = "checkpoint"
+VERSION = 1
+
+
+@dataclass
+class Checkpoints:
+    """Saves a run now and then, and takes it up again.
+
+    Parameters
+    ----------
+    directory : path
+        Where the last checkpoint lies. A crash while one is written leaves the one before.
+    seconds : float, default=60
+        Time between checkpoints.
+    resume : bool, default=False
+        Go on from the checkpoint in `directory`.
+    identity : dict
+        What the run is about. A checkpoint of anything else is refused.
+    """
+
+    directory: Path
+    seconds: float = 60.0
+    resume: bool = False
+    identity: dict[str, Any] = field(default_factory=dict)
+    _last: float = field(default_factory=time.monotonic)
+
+    def due(self) -> bool:
+        """Tell whether it is time."""
+        return time.monotonic() - self._last >= self.seconds
+
+    def save(self, placed: Placed, state: Any, history: list[float]) -> None:
+        """Write a checkpoint in place of the last one."""
+        with writing(self.directory, FORMAT, VERSION) as draft:
+            fields = state._asdict()
+            for name, value in fields.items():
+                if isinstance(value, np.ndarray):
+                    draft.array(f"state-{name}", value)
+            placed.save_locals(draft)
+            draft.facts.update(
+                identity=self.identity,
+                history=history,
+                numbers={name: value for name, value in fields.items() if not isinstance(value, np.ndarray)},
+            )
+        self._last = time.monotonic()
+
+    def load(self, placed: Placed, state_type: Any) -> tuple[Any, list[float]]:
+        """Take up the last checkpoint: give its state and history, and put the locals back in place."""
+        directory = open_directory(self.directory, FORMAT, VERSION)
+        found = directory.facts["identity"]
+        for name, wanted in self.identity.items():
+            if found.get(name) != wanted:
+                msg = (
+                    f"{self.directory}: cannot resume: the checkpoint is of a run with {name} = {found.get(name)}, "
+                    f"but this run has {name} = {wanted}."
+                )
+                raise InputError(msg)
+        placed.load_locals(directory)
+        numbers = directory.facts["numbers"]
+        arrays = {n: np.array(directory.array(f"state-{n}")) for n in state_type._fields if n not in numbers}
+        return state_type(**arrays, **numbers), list(directory.facts["history"])
+
+    def discard(self) -> None:
+        """Remove the checkpoint: the run is finished and safe elsewhere."""
+        shutil.rmtree(self.directory, ignore_errors=True)

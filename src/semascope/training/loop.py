@@ -1,0 +1,95 @@
+"""The only batch loop: begin, step, update, until done."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+from semascope.corpus.shards import Shard, ShardRef
+from semascope.engines.base import Engine, Locals, Placed, Stats
+from semascope.training.checkpoint import Checkpoints
+from semascope.training.stopping import INTERRUPTED, CtrlC, StopRule
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class Algorithm(Protocol):
+    """A batch algorithm: a frozen dataclass of settings, whose methods are pure functions."""
+
+    document_rows: ClassVar[str]
+    """The local array with one row for each document."""
+    state_type: ClassVar[type]
+    """A named tuple of arrays and numbers."""
+
+    def begin(self, shard: Shard) -> tuple[Locals, Stats]:
+        """On a worker: the shard's first locals and statistics."""
+
+    def start(self, stats: Any) -> Any:
+        """Once: the first state."""
+
+    def step(self, shard: Shard, local: Locals, state: Any) -> tuple[Locals, Stats]:
+        """On a worker, in every iteration: the shard's next locals and statistics."""
+
+    def update(self, state: Any, stats: Any) -> Any:
+        """Once in every iteration: the next state."""
+
+    def objective(self, state: Any, stats: Any) -> float:
+        """What should rise, before the step that gave these statistics."""
+
+
+class Watcher(Protocol):
+    """Someone who looks on while a model is trained."""
+
+    def __call__(self, history: Sequence[float]) -> None:
+        """Take note of the objective after each iteration."""
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What a run came to.
+
+    state       the last state
+    history     the objective, one value for each iteration
+    documents   one row for each document
+    stopped_by  why it ended: settled, iterations, time or interrupted
+    """
+
+    state: Any
+    history: list[float]
+    documents: NDArray[Any]
+    stopped_by: str
+
+
+def run(
+    algorithm: Algorithm,
+    shards: Sequence[ShardRef],
+    engine: Engine,
+    *,
+    stop: StopRule,
+    watch: Watcher | None = None,
+    checkpoints: Checkpoints | None = None,
+) -> Fitted:
+    """Train until the rule says stop; Ctrl-C stops early and keeps what there is."""
+    with engine.place(shards) as placed, CtrlC() as ctrl_c:
+        state, history = _start(algorithm, placed, checkpoints)
+        began = time.monotonic()
+        while not (reason := placed.agree(INTERRUPTED if ctrl_c.pressed else stop(history, time.monotonic() - began))):
+            stats = placed.step(algorithm.step, state)
+            history.append(algorithm.objective(state, stats))
+            state = algorithm.update(state, stats)
+            if watch:
+                watch(history)
+            if checkpoints and placed.agree(checkpoints.due()):
+                checkpoints.save(placed, state, history)
+        if checkpoints and reason == INTERRUPTED:
+            checkpoints.save(placed, state, history)
+        return Fitted(state, history, placed.documents(algorithm.document_rows), reason)
+
+
+def _start(algorithm: Algorithm, placed: Placed, checkpoints: Checkpoints | None) -> tuple[Any, list[float]]:
+    if checkpoints and checkpoints.resume:
+        return checkpoints.load(placed, algorithm.state_type)
+    return algorithm.start(placed.begin(algorithm.begin)), []

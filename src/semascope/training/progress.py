@@ -1,0 +1,40 @@
+"""A progress bar for people; nothing where nobody looks."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from semascope.training.loop import Watcher
+
+
+@contextmanager
+def progress_bar(title: str, *, max_iter: int, n_tokens: float, done: int = 0, show: bool) -> Iterator[Watcher | None]:
+    """Show objective, speed and time left on a terminal; yield None, which watches nothing, anywhere else."""
+    if not show or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("[bold]{task.description}"),
+        BarColumn(bar_width=None),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[facts]}"),
+        TimeElapsedColumn(),
+        TextColumn("left at most"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(title, total=max_iter, completed=done, facts="")
+        began, first = time.monotonic(), done
+
+        def watch(history: Sequence[float]) -> None:
+            speed = n_tokens * (len(history) - first) / max(time.monotonic() - began, 1e-9)
+            facts = f"log-likelihood {history[-1] / max(n_tokens, 1e-300):.4f} a token, {speed / 1e6:.1f} M tokens/s"
+            progress.update(task, completed=len(history), facts=facts)
+
+        yield watch

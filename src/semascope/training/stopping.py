@@ -1,0 +1,70 @@
+"""When a fit is done."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import FrameType, TracebackType
+from typing import Any
+
+INTERRUPTED = "interrupted"
+SETTLED = "settled"
+ITERATIONS = "iterations"
+TIME = "time"
+
+
+@dataclass(frozen=True)
+class StopRule:
+    """Stop when the objective settles, or after so many iterations or seconds.
+
+    Parameters
+    ----------
+    max_iter : int
+        Most iterations.
+    tol : float
+        The objective has settled when an iteration changes it by less than this share of itself.
+    max_seconds : float, optional
+        Most seconds; the iteration under way is finished.
+    """
+
+    max_iter: int
+    tol: float
+    max_seconds: float | None = None
+
+    def __call__(self, history: Sequence[float], seconds: float) -> str | None:
+        """Give the reason to stop, or None."""
+        if len(history) >= self.max_iter:
+            return ITERATIONS
+        if len(history) >= 2 and abs(history[-1] - history[-2]) < self.tol * abs(history[-2]):
+            return SETTLED
+        if self.max_seconds is not None and seconds >= self.max_seconds:
+            return TIME
+        return None
+
+
+class CtrlC:
+    """While this is on, the first Ctrl-C asks the loop to stop after the iteration under way; the second one breaks in.
+
+    Signals reach the main thread only; elsewhere this does nothing.
+    """
+
+    def __init__(self) -> None:
+        self.pressed = False
+        self._previous: Any = None
+
+    def __enter__(self) -> CtrlC:
+        ours_to_catch = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        if threading.current_thread() is threading.main_thread() and ours_to_catch:
+            self._previous = signal.signal(signal.SIGINT, self._note)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._previous is not None:
+            signal.signal(signal.SIGINT, self._previous)
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        if self.pressed:
+            raise KeyboardInterrupt
+        self.pressed = True

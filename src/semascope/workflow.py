@@ -1,0 +1,115 @@
+"""From source to corpus directory to model directory: what the command line calls."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from semascope.corpus.analyze import Analyzer
+from semascope.corpus.corpus import Corpus
+from semascope.corpus.read import Documents
+from semascope.engines.base import Engine
+from semascope.errors import FormatError, InputError, InterruptedFitWarning
+from semascope.models.base import TopicModel
+from semascope.models.load import MODELS, load
+from semascope.storage import is_directory_of
+from semascope.training.checkpoint import Checkpoints
+
+
+def build(
+    documents: Documents,
+    target: Path,
+    analyzer: Analyzer,
+    *,
+    overwrite: bool = False,
+    watch: Callable[[int], None] | None = None,
+) -> Corpus:
+    """Read documents, count their words and save the corpus.
+
+    Parameters
+    ----------
+    watch : callable, optional
+        Told the number of documents read so far.
+    """
+    _refuse_existing(target, overwrite=overwrite)
+    corpus = Corpus.build(replace(documents, _blocks=_watched(documents, watch)) if watch else documents, analyzer)
+    corpus.save(target)
+    return corpus
+
+
+def _watched(documents: Documents, watch: Callable[[int], None]) -> Callable[[list[str]], Iterator[pl.DataFrame]]:
+    def blocks(bad: list[str]) -> Iterator[pl.DataFrame]:
+        n_documents = 0
+        for block in documents._blocks(bad):
+            n_documents += len(block)
+            watch(n_documents)
+            yield block
+
+    return blocks
+
+
+@dataclass(frozen=True)
+class FitResult:
+    """A fitted model that lies in its directory; `unfinished` is where an interrupted run can be taken up."""
+
+    model: TopicModel
+    unfinished: Path | None
+
+
+def fit(
+    corpus: Corpus,
+    target: Path,
+    model_name: str,
+    settings: dict[str, Any],
+    engine: Engine,
+    *,
+    overwrite: bool = False,
+    resume: bool = False,
+    checkpoint_seconds: float = 60.0,
+) -> FitResult:
+    """Fit a model to a corpus and save it, with checkpoints beside it until it is finished."""
+    checkpoints = Checkpoints(checkpoint_of(target), seconds=checkpoint_seconds, resume=resume)
+    unfinished = checkpoints.directory.exists()
+    if resume and not unfinished:
+        msg = f"{target}: there is no unfinished run to resume; leave out --resume to start one."
+        raise InputError(msg)
+    if unfinished and not (resume or overwrite):
+        msg = f"{target}: an unfinished run is there; go on with --resume, or start anew with --overwrite."
+        raise InputError(msg)
+    _refuse_existing(target, overwrite=overwrite or resume)
+    model: Any = MODELS[model_name](**settings, engine=engine, verbose=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InterruptedFitWarning)  # the caller is told by `unfinished`
+        model.fit(corpus, checkpoints=checkpoints)
+    model.save(target)
+    if model.stopped_by_ == "interrupted":
+        return FitResult(model, checkpoints.directory)
+    checkpoints.discard()
+    return FitResult(model, None)
+
+
+def checkpoint_of(target: Path) -> Path:
+    """Where the checkpoint of a model being fitted lies."""
+    return target.with_name(target.name + ".checkpoint")
+
+
+def open_any(path: Path) -> Corpus | TopicModel:
+    """Open a directory, whatever it holds."""
+    kind = is_directory_of(path)
+    if kind == "model":
+        return load(path)
+    if kind == "checkpoint":
+        msg = f"{path}: is the checkpoint of an unfinished run; finish it with: semascope fit … --resume"
+        raise FormatError(msg)
+    return Corpus.open(path)
+
+
+def _refuse_existing(target: Path, *, overwrite: bool) -> None:
+    if target.exists() and not overwrite and not (target.is_dir() and not any(target.iterdir())):
+        msg = f"{target}: is there already; give another path, or replace it with --overwrite."
+        raise InputError(msg)
