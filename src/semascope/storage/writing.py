@@ -55,12 +55,15 @@ def writing(target: str | Path, kind: str, version: int) -> Iterator[Draft]:
     try:
         draft.folder.mkdir()
         yield draft
-        _commit(target, draft, kind, version)
+        _switch_over(target, draft, kind, version)
     except BaseException:
         shutil.rmtree(draft.folder, ignore_errors=True)
         if made_here and not any(target.iterdir()):
             target.rmdir()
         raise
+    _sync(target)
+    _sync(target.parent)
+    _clear_away(target, draft.folder)
 
 
 def _refuse_to_overwrite(target: Path, kind: str) -> None:
@@ -75,8 +78,8 @@ def _refuse_to_overwrite(target: Path, kind: str) -> None:
         raise FormatError(msg)
 
 
-def _commit(target: Path, draft: Draft, kind: str, version: int) -> None:
-    """Sync the data, then switch the manifest over to it in one atomic step, then drop what it replaced."""
+def _switch_over(target: Path, draft: Draft, kind: str, version: int) -> None:
+    """Sync the data, then switch the manifest over to it in one atomic step."""
     paths = sorted(draft.folder.iterdir())
     for path in paths:
         _sync(path)
@@ -93,10 +96,12 @@ def _commit(target: Path, draft: Draft, kind: str, version: int) -> None:
     fresh.write_text(manifest.to_json(), encoding="utf-8")
     _sync(fresh)
     fresh.replace(target / MANIFEST)
-    _sync(target)
-    _sync(target.parent)
+
+
+def _clear_away(target: Path, current: Path) -> None:
+    """Remove what the new version replaced, and what crashes left."""
     for entry in target.iterdir():
-        if entry.name.startswith("data-") and entry != draft.folder:
+        if entry.name.startswith("data-") and entry != current:
             shutil.rmtree(entry, ignore_errors=True)
         elif entry.name.startswith(".manifest-"):
             entry.unlink(missing_ok=True)

@@ -1,0 +1,1 @@
+"""Comparisons with other packages, and with what semascope promises: `python -m benchmarks`."""

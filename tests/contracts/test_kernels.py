@@ -1,0 +1,66 @@
+"""Kernels compile once for each precision, whatever the arrays come from, and are cached under a hash of their sources."""
+
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+import semascope
+from helpers import large_counts
+from semascope import PLSA, Corpus, ThreadEngine
+from semascope.kernels import compile as compiling
+
+
+def kernels():
+    """All compiled functions by name."""
+    for path in Path(compiling.__file__).parent.glob("*.py"):
+        module = importlib.import_module(f"semascope.kernels.{path.stem}")
+        for name, value in vars(module).items():
+            if hasattr(value, "signatures"):
+                yield f"{path.stem}.{name}", value
+
+
+def use_everything(X, texts):
+    model = PLSA(3, max_iter=2, random_state=0, engine=ThreadEngine(2)).fit(X)
+    model.transform(X)
+    model.perplexity(X)
+    Corpus.from_texts(texts)
+
+
+def test_nothing_recompiles_on_other_kinds_of_input(tmp_path):
+    counts = large_counts()
+    corpus = Corpus.from_matrix(counts)
+    use_everything(corpus, ["some words", "more words"])
+    before = {name: len(function.signatures) for name, function in kernels()}
+    corpus.save(tmp_path / "corpus")
+    opened = Corpus.open(tmp_path / "corpus")
+    model = PLSA(3, max_iter=2, random_state=0).fit(opened)
+    model.save(tmp_path / "model")
+    semascope.load(tmp_path / "model").transform(opened)
+    semascope.load(tmp_path / "model").perplexity(opened)
+    for X in (counts, np.asfortranarray(counts), counts.astype(int), counts.astype(np.float32), sp.csc_matrix(counts), opened):
+        use_everything(X, ("ñandú " * 30, ""))
+    after = {name: len(function.signatures) for name, function in kernels()}
+    assert after == before
+
+
+def test_the_compiled_code_is_kept_under_a_hash_of_all_kernels():
+    assert compiling.cache_directory().name.startswith("kernels-")
+    assert compiling.cache_directory() == compiling.cache_directory()
+
+
+def test_other_peoples_functions_keep_their_cache_directory():
+    import numba
+
+    assert not str(numba.config.CACHE_DIR).startswith(str(compiling.cache_directory()))
+
+
+def test_without_a_home_to_write_to_the_kernels_still_run(tmp_path):
+    script = "import semascope as ss; print(ss.Corpus.from_texts(['a few words']).n_words)"
+    environment = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "XDG_CACHE_HOME": "/proc/nowhere", "TMPDIR": str(tmp_path)}
+    run = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False)
+    assert run.stdout.strip() == "2", run.stderr
+    assert list(tmp_path.glob("semascope-*/kernels-*/**/*.nbi"))

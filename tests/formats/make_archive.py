@@ -1,0 +1,17 @@
+"""Write the archive of the current format version: python tests/formats/make_archive.py v1"""
+
+import sys
+from pathlib import Path
+
+import semascope as ss
+
+if __name__ == "__main__":
+    home = Path(__file__).parent / "archives" / sys.argv[1]
+    corpus = ss.Corpus.from_texts(
+        ["The cat sees the dog.", "The dog sees the bird.", "cat"],
+        ids=["a", "b", "c"],
+        labels=[["animals"], ["animals", "pets"], []],
+        analyzer=ss.Analyzer(stop_words=["the"]),
+    )
+    corpus.save(home / "corpus")
+    ss.PLSA(2, random_state=0).fit(corpus).save(home / "model")

@@ -1,0 +1,34 @@
+"""Small corpora and where the real ones are."""
+
+import gzip
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+
+def random_counts(seed, n_documents=30, n_words=25, n_topics=3, length=40):
+    """Counts of a small planted topic model; some documents are empty, some words never used."""
+    rng = np.random.default_rng(seed)
+    topics = rng.dirichlet(np.full(n_words, 0.2), n_topics)
+    theta = rng.dirichlet(np.full(n_topics, 0.5), n_documents)
+    lengths = rng.poisson(length, n_documents) * (rng.random(n_documents) > 0.1)
+    return np.array([rng.multinomial(n, p / p.sum()) for n, p in zip(lengths, theta @ topics, strict=True)], dtype=float)
+
+
+def large_counts(seed=0, n_documents=600, n_words=900, n_topics=8):
+    """Counts that are cut into several shards."""
+    return random_counts(seed, n_documents, n_words, n_topics, length=150)
+
+
+def collection(name):
+    """Texts of a real collection, by language where it has several; skips when it is not there."""
+    home = os.environ.get("SEMASCOPE_DATA")
+    path = Path(home or "", name, "docs.jsonl.gz")
+    if not home or not path.is_file():
+        pytest.skip(f"needs the collection {name}: set SEMASCOPE_DATA to the folder that holds it")
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        records = [json.loads(line) for line in file]
+    return [text for record in records for text in (record["texts"].values() if "texts" in record else [record["text"]])]

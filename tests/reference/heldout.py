@@ -1,0 +1,41 @@
+"""Document completion in plain Python: the same random numbers, written to be read."""
+
+import math
+
+import numpy as np
+
+from reference.em import fold_in_dense
+
+MASK = 2**64 - 1
+
+
+def mix(x):
+    """The finaliser of SplitMix64."""
+    x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+    x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & MASK
+    return x ^ (x >> 31)
+
+
+def halve(counts, known, first_document, seed):
+    """Divide rows of a dense matrix of whole counts into two."""
+    first, second = np.zeros_like(counts), np.zeros_like(counts)
+    for d, row in enumerate(counts):
+        tokens = [w for w in np.flatnonzero(row) if known[w] for _ in range(int(row[w]))]
+        wanted, left, state = len(tokens) // 2, len(tokens), mix(mix(seed) ^ (first_document + d))
+        if len(tokens) < 2:
+            continue
+        for w in tokens:
+            state = (state + 0x9E3779B97F4A7C15) & MASK
+            chosen = (mix(state) >> 11) * 2.0**-53 * left < wanted
+            (first if chosen else second)[d, w] += 1
+            wanted, left = wanted - chosen, left - 1
+    return first, second
+
+
+def perplexity(counts, topics, seed):
+    """Perplexity of the second halves, topics estimated on the first."""
+    seen, predicted = halve(counts, topics.any(axis=1), 0, seed)
+    theta = np.full((len(counts), topics.shape[1]), 1 / topics.shape[1])
+    p = fold_in_dense(seen, topics, theta, 0.1, 30) @ topics.T
+    used = predicted > 0
+    return math.exp(-float((predicted[used] * np.log(p[used])).sum()) / predicted.sum())
