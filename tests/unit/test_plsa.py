@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from helpers import random_counts
 
 import semascope as ss
+from helpers import random_counts
 from semascope.errors import FormatError, InputError
 
 TEXTS = ["cats purr and dogs bark", "dogs bark at cats", "bonds fall when stocks rise", "stocks rise and bonds fall"] * 3
@@ -16,7 +16,7 @@ def model():
 
 
 def test_topics_are_shown_by_their_words(model):
-    topics = [set(words) for words in model.top_words(3)]
+    topics = [set(words) for words in model.top_words(4)]
     assert {"stocks", "bonds"} <= topics[0] | topics[1]
     assert any({"cats", "dogs"} <= words for words in topics)
     word, probability = model.top_words(1, weights=True)[0][0]
