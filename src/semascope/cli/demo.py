@@ -27,7 +27,7 @@ def demo(
     analyzer = Analyzer(stop_words="english", min_length=3, min_df=5, max_df=0.1)
     with waiting("Reading the docstrings of the standard library"):
         corpus = workflow.build(read("stdlib:"), corpus_path, analyzer, overwrite=True)
-    settings = {"n_components": topics, "random_state": 0}
+    settings = {"n_components": topics, "random_state": 0, "tol": 1e-5, "max_iter": 200}
     model: Any = workflow.fit(corpus, model_path, "PLSA", settings, ThreadEngine(), overwrite=True).model
     out = console()
     out.print(f"Python's standard library: {corpus.n_documents:,} docstrings, {corpus.n_tokens:,.0f} words, {topics} topics.\n")

@@ -115,11 +115,13 @@ def _as_text(value: Any, name: str) -> str | None:
     if isinstance(value, dict | list):
         msg = f"field {name!r} should be a string, but is {'an object' if isinstance(value, dict) else 'a list'}"
         raise ValueError(msg)
-    if value is None or isinstance(value, str):
-        if value is not None and any("\ud800" <= letter <= "\udfff" for letter in value):
-            return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        return value
-    return json.dumps(value)
+    if not isinstance(value, str):
+        return None if value is None else json.dumps(value)
+    try:
+        value.encode()
+    except UnicodeEncodeError:  # half a character, as cut-off emoji are: show the sign for one that is missing
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return value
 
 
 def _as_labels(value: Any) -> list[str] | None:

@@ -16,8 +16,12 @@ LEFT_OUT = {"test", "tests", "idlelib", "lib2to3", "site-packages", "dist-packag
 """Not the library itself: its tests, its editor, and what was installed later."""
 
 
+FEWEST_WORDS = 15
+"""Shorter docstrings say too little to have a topic."""
+
+
 def read_standard_library() -> Iterator[pl.DataFrame]:
-    """Give one block: every docstring with its qualified name as id and its top-level module as label."""
+    """Give one block: every docstring of some length, with its qualified name as id and its top-level module as label."""
     root = Path(sysconfig.get_path("stdlib"))
     found = [entry for path in sorted(root.rglob("*.py")) for entry in _docstrings(path.relative_to(root), root)]
     found = list({name: (name, text, label) for name, text, label in reversed(found)}.values())[::-1]
@@ -47,7 +51,7 @@ def _docstrings(path: Path, root: Path) -> Iterator[tuple[str, str, str]]:
 def _walk(node: ast.AST, name: str, label: str) -> Iterator[tuple[str, str, str]]:
     if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
         docstring = ast.get_docstring(node, clean=False)
-        if docstring:
+        if docstring and len(docstring.split()) >= FEWEST_WORDS:
             yield name, inspect.cleandoc(docstring), label
     if isinstance(node, ast.Module | ast.ClassDef):
         for child in node.body:
