@@ -12,13 +12,11 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 import polars as pl
-import pyarrow as pa
 
 from semascope.corpus.analyze import Analyzer
+from semascope.corpus.wordtable import WordTable
 from semascope.errors import InputError
 from semascope.kernels.rows import renumber
-from semascope.kernels.tokenise import count_words
-from semascope.kernels.words import START, TOTAL, WordTable, merge, new_table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -85,24 +83,22 @@ def _count_with_kernel(
     texts: Iterable[Sequence[str] | pl.Series], analyzer: Analyzer, pool: ThreadPoolExecutor, threads: int
 ) -> tuple[list[Piece], Words, list[NDArray[np.int64]]]:
     letters = analyzer.letters()
-    tables: list[WordTable] = [new_table(1 << 14) for _ in range(threads)]
+    tables = [WordTable() for _ in range(threads)]
     free: SimpleQueue[int] = SimpleQueue()
     for number in range(threads):
         free.put(number)
 
     def count(text: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Piece:
         number = free.get()
-        tables[number], *rows = count_words(text, offsets, letters, analyzer.min_length, tables[number])
+        rows = tables[number].count(text, offsets, letters, analyzer.min_length)
         free.put(number)
         return Piece(number, *rows)
 
     blocks = _utf8_blocks(texts, lowercase=analyzer.lowercase)
     pieces = list(_ordered(pool, count, blocks, ahead=2 * threads))
-    whole, numbers = tables[0], [np.arange(tables[0].size[0])]
-    for table in tables[1:]:
-        whole, numbers_in_whole = merge(whole, table)
-        numbers.append(numbers_in_whole)
-    return pieces, _words_of(whole), numbers
+    whole = tables[0]
+    numbers = [np.arange(whole.n_words), *(whole.merge(table) for table in tables[1:])]
+    return pieces, Words(whole.words(), whole.totals()), numbers
 
 
 def _ordered(
@@ -164,14 +160,6 @@ def _encode(block: list[str], first: int) -> list[bytes]:
                 msg = f"text {number} is not valid Unicode: a lone surrogate at character {error.start}."
                 raise InputError(msg) from None
         raise
-
-
-def _words_of(table: WordTable) -> Words:
-    n_words, n_bytes = (int(size) for size in table.size)
-    records = table.records[:n_words]
-    offsets = np.append(records[:, START], n_bytes)
-    words = pa.LargeStringArray.from_buffers(n_words, pa.py_buffer(offsets), pa.py_buffer(table.letters[:n_bytes]))
-    return Words(pl.Series("word", words, dtype=pl.String), records[:, TOTAL].copy())
 
 
 def _tokens_by_pattern(texts: Iterable[Sequence[str] | pl.Series], analyzer: Analyzer) -> Iterator[list[str]]:

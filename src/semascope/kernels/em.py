@@ -30,7 +30,7 @@ def em_documents(ends, words, counts, theta, topics, new_theta, weights):
     log_likelihood = 0.0
     for d in range(ends.shape[0] - 1):
         old, new = theta[d], new_theta[d]
-        new[:] = 0
+        clear(new)
         j, end = ends[d], ends[d + 1]
         while j + 4 <= end:
             a, b, c, e = topics[words[j]], topics[words[j + 1]], topics[words[j + 2]], topics[words[j + 3]]
@@ -68,7 +68,7 @@ def em_words(distinct, word_ends, documents, places, weights, theta, topics, tot
     """
     sums = np.empty(theta.shape[1], theta.dtype)
     for i in range(first, last):
-        sums[:] = 0
+        clear(sums)
         j, end = word_ends[i], word_ends[i + 1]
         while j + 4 <= end:
             add_four(
@@ -103,7 +103,7 @@ def fold_in(ends, words, counts, topics, theta, prior, max_passes, tolerance):
     for d in range(ends.shape[0] - 1):
         row = theta[d]
         for _ in range(max_passes):
-            fresh[:] = 0
+            clear(fresh)
             for j in range(ends[d], ends[d + 1]):
                 topic = topics[words[j]]
                 add(fresh, weight(counts[j], dot(row, topic)), topic)
@@ -161,6 +161,12 @@ def add_four(to, w_a, a, w_b, b, w_c, c, w_e, e):
 
 
 @kernel
+def clear(row):
+    for k in range(row.shape[0]):  # a loop compiles in a tenth of the time of a slice assignment
+        row[k] = 0
+
+
+@kernel
 def weight(count, p):
     """n / p, or nothing where p is zero."""
     return count / p if p > 0 else p - p
@@ -183,7 +189,8 @@ def finish(new, old):
         for k in range(new.shape[0]):
             new[k] /= total
     else:
-        new[:] = old
+        for k in range(new.shape[0]):
+            new[k] = old[k]
 
 
 @kernel

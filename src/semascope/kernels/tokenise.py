@@ -5,52 +5,25 @@ from __future__ import annotations
 import numpy as np
 
 from semascope.kernels.compile import strict_kernel
-from semascope.kernels.words import LAST_AT, LAST_ROW, TOTAL, find, grown, has_room, hash_of, insert
+from semascope.kernels.words import LAST_AT, LAST_ROW, TOTAL, find, hash_of, insert
 
 
 @strict_kernel
-def count_words(text, offsets, letters, min_length, table):
-    """Count the words of each document of a block; new words join the table.
+def count_while_room(
+    text, offsets, letters, min_length, word, row, at, filled, size, buckets, records, known, row_ends, numbers, counts
+):
+    """Count words from document `row`, byte `at`, until all are counted or a new word has no room in the table.
 
     A word is a longest run of characters that `letters` knows, at least `min_length` of them.
     Same numbers as tests/reference/tokens.py::count_words (Python, written for reading).
+    The table's arrays never change hands in this loop, which costs Numba no reference counting: half the time.
 
-    text     uint8[n]       in   UTF-8, valid, all documents one after the other
-    offsets  int64[d + 1]   in   document i is text[offsets[i]:offsets[i + 1]]
-    letters  uint32[c]      in   code point -> code point to write, 0 for what is not part of a word
-    table    WordTable      in   words so far, updated in place where there is room
-
-    Returns the table (a new one if it had to grow), and per document a row of (word number, count), words in the order of
-    their first use: row ends int64[d + 1], word numbers int32[nnz], counts int32[nnz].
-    """
-    n_documents = offsets.shape[0] - 1
-    longest = 0
-    for row in range(n_documents):
-        longest = max(longest, offsets[row + 1] - offsets[row])
-    word = np.empty(2 * longest + 8, np.uint8)  # lower case may need more bytes, but never twice as many
-    most = (offsets[n_documents] - offsets[0] + n_documents) // (min_length + 1) + n_documents
-    numbers = np.empty(most, np.int32)  # pages never touched cost nothing
-    counts = np.empty(most, np.int32)
-    row_ends = np.zeros(n_documents + 1, np.int64)
-    table.records[: table.size[0], LAST_ROW] = -1  # rows are numbered anew in each block
-    row, at, filled, missing = 0, offsets[0], 0, 0
-    while row < n_documents:
-        if missing > 0:
-            table = grown(table, missing)
-        row, at, filled, missing = _count_while_room(
-            text, offsets, letters, min_length, word, row, at, filled,
-            table.size, table.buckets, table.records, table.letters, row_ends, numbers, counts,
-        )  # fmt: skip
-    return table, row_ends, numbers[:filled].copy(), counts[:filled].copy()
-
-
-@strict_kernel
-def _count_while_room(
-    text, offsets, letters, min_length, word, row, at, filled, size, buckets, records, known, row_ends, numbers, counts
-):
-    """Count on from document `row`, byte `at`, until all is counted or a new word has no room.
-
-    Arrays that never change hands in this loop cost Numba no reference counting: half the time.
+    text … min_length          in       as corpus/wordtable.py::WordTable.count describes them
+    word       uint8[n]        scratch  longer than any word
+    size … known               in, out  the table, see kernels/words.py
+    row_ends   int64[d + 1]    out      where each document's row ends
+    numbers    int32[m]        out      word numbers, in the order of their first use in a document
+    counts     int32[m]        out      how often
 
     Returns the document and byte to go on from, how many entries are filled, and the bytes of the word that had no room.
     """
@@ -67,7 +40,7 @@ def _count_while_room(
             mixed = hash_of(head, word, n_bytes)
             number, bucket = find(buckets, records, known, word, n_bytes, head, mixed)
             if number < 0:
-                if not has_room(size, records, known, n_bytes):
+                if size[0] == records.shape[0] or size[1] + n_bytes > known.shape[0]:
                     return row, start, filled, n_bytes
                 number = insert(size, buckets, records, known, word, n_bytes, head, mixed, bucket)
             records[number, TOTAL] += 1

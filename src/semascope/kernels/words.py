@@ -1,13 +1,16 @@
-"""A hash table of words that grows, as plain arrays.
+"""A hash table of words, as plain arrays that its owner makes and grows.
 
 Words are UTF-8 bytes. A word of up to eight bytes is known by those bytes as one integer, so that most look-ups compare two
 integers; longer ones are compared byte by byte in `letters`, where all words lie one after the other. All that is known of a
 word fills one cache line.
+
+size      int64[2]     number of words; bytes used in letters
+buckets   int32[b]     open addressing: number of a word, or -1; b is a power of two, at most half full
+records   int64[c, 8]  what is known of each word, see below
+letters   uint8[n]     all words, one after the other
 """
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 
@@ -23,55 +26,15 @@ LAST_AT = 6  # where that document's count of it stands
 FIELDS = 8
 
 
-class WordTable(NamedTuple):
-    """Words and how often they were met.
-
-    size      int64[2]     number of words; bytes used in letters
-    buckets   int32[b]     open addressing: number of a word, or -1; b is a power of two, at most half full
-    records   int64[c, 8]  what is known of each word
-    letters   uint8[n]     all words, one after the other
-    """
-
-    size: np.ndarray
-    buckets: np.ndarray
-    records: np.ndarray
-    letters: np.ndarray
-
-
 @strict_kernel
-def new_table(capacity):
-    """Make an empty table with room for `capacity` words, a power of two."""
-    return WordTable(
-        np.zeros(2, np.int64),
-        np.full(2 * capacity, -1, np.int32),
-        np.empty((capacity, FIELDS), np.int64),
-        np.empty(8 * capacity, np.uint8),
-    )
-
-
-@strict_kernel
-def grown(table, n_bytes):
-    """Copy a table into one with room for twice as many words and for `n_bytes` more letters."""
-    n_words, used = table.size
-    capacity = 2 * table.records.shape[0]
-    letters = np.empty(2 * table.letters.shape[0] + n_bytes, np.uint8)
-    letters[:used] = table.letters[:used]
-    records = np.empty((capacity, FIELDS), np.int64)
-    records[:n_words] = table.records[:n_words]
-    buckets = np.full(2 * capacity, -1, np.int32)
+def fill_buckets(buckets, records, n_words):
+    """Put all words into empty buckets."""
     mask = buckets.shape[0] - 1
     for word in range(n_words):
         bucket = records[word, HASH] & mask
         while buckets[bucket] >= 0:
             bucket = (bucket + 1) & mask
         buckets[bucket] = word
-    return WordTable(table.size, buckets, records, letters)
-
-
-@strict_kernel
-def has_room(size, records, letters, n_bytes):
-    """Tell whether one more word of `n_bytes` fits."""
-    return size[0] < records.shape[0] and size[1] + n_bytes <= letters.shape[0]
 
 
 @strict_kernel
@@ -107,7 +70,7 @@ def find(buckets, records, letters, word, n_bytes, head, mixed):
 @strict_kernel
 def insert(size, buckets, records, letters, word, n_bytes, head, mixed, bucket):
     """Add a word that `find` did not have and for which there is room; give its number."""
-    number, used = size
+    number, used = size[0], size[1]
     buckets[bucket] = number
     records[number, HEAD] = head
     records[number, HASH] = mixed
@@ -123,18 +86,9 @@ def insert(size, buckets, records, letters, word, n_bytes, head, mixed, bucket):
 
 
 @strict_kernel
-def merge(table, other):
-    """Add the words and totals of `other`; give the table (perhaps a new one) and each word's number in it."""
-    n_words, n_bytes = other.size
-    while table.records.shape[0] < table.size[0] + n_words or table.letters.shape[0] < table.size[1] + n_bytes:
-        table = grown(table, n_bytes)
-    return table, _merge_into(table.size, table.buckets, table.records, table.letters, other.records[:n_words], other.letters)
-
-
-@strict_kernel
-def _merge_into(size, buckets, records, letters, other_records, other_letters):
-    numbers = np.empty(other_records.shape[0], np.int64)
-    for i in range(other_records.shape[0]):
+def merge_words(size, buckets, records, letters, other_records, other_letters, numbers):
+    """Add the words and totals of another table, for which there is room; note each word's number in `numbers`."""
+    for i in range(numbers.shape[0]):
         head, mixed = other_records[i, HEAD], other_records[i, HASH]
         start, n_bytes = other_records[i, START], other_records[i, LENGTH]
         word = other_letters[start : start + n_bytes]
@@ -143,4 +97,3 @@ def _merge_into(size, buckets, records, letters, other_records, other_letters):
             number = insert(size, buckets, records, letters, word, n_bytes, head, mixed, bucket)
         records[number, TOTAL] += other_records[i, TOTAL]
         numbers[i] = number
-    return numbers
