@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from semascope.corpus.corpus import Corpus as Corpus
     from semascope.corpus.read import Documents as Documents
     from semascope.corpus.read import read as read
+    from semascope.engines.mpi import MPIEngine as MPIEngine
     from semascope.engines.threads import ThreadEngine as ThreadEngine
     from semascope.models.load import load as load
     from semascope.models.plsa import PLSA as PLSA
@@ -20,6 +21,7 @@ _HOME = {
     "Checkpoints": "semascope.training.checkpoint",
     "Corpus": "semascope.corpus.corpus",
     "Documents": "semascope.corpus.read",
+    "MPIEngine": "semascope.engines.mpi",
     "PLSA": "semascope.models.plsa",
     "ThreadEngine": "semascope.engines.threads",
     "load": "semascope.models.load",

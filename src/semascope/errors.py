@@ -5,7 +5,8 @@
     SemascopeError
     ├── InputError(ValueError)          the data or a setting cannot be used; the sentence says which and why
     │   └── SourceError                 a source could not be read; the sentence names file and line
-    └── FormatError(ValueError)         a directory on disk is not what was expected
+    ├── FormatError(ValueError)         a directory on disk is not what was expected
+    └── MissingExtraError(ImportError)  an optional package is needed; the sentence says what to install
 
     UserWarning
     └── InterruptedFitWarning           Ctrl-C ended a fit early; the model so far was kept
@@ -28,6 +29,10 @@ class SourceError(InputError):
 
 class FormatError(SemascopeError, ValueError):
     """A directory on disk is not what was expected."""
+
+
+class MissingExtraError(SemascopeError, ImportError):
+    """An optional package is needed."""
 
 
 class InterruptedFitWarning(UserWarning):

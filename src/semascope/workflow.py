@@ -17,7 +17,7 @@ from semascope.engines.base import Engine
 from semascope.errors import FormatError, InputError, InterruptedFitWarning
 from semascope.models.base import TopicModel
 from semascope.models.load import MODELS, load
-from semascope.storage import is_directory_of
+from semascope.storage import check_target, is_directory_of
 from semascope.training.checkpoint import Checkpoints
 
 
@@ -36,7 +36,7 @@ def build(
     watch : callable, optional
         Told the number of documents read so far.
     """
-    _refuse_existing(target, overwrite=overwrite)
+    _see_that_it_is_free(target, "corpus", overwrite=overwrite)
     corpus = Corpus.build(replace(documents, _blocks=_watched(documents, watch)) if watch else documents, analyzer)
     corpus.save(target)
     return corpus
@@ -74,14 +74,7 @@ def fit(
 ) -> FitResult:
     """Fit a model to a corpus and save it, with checkpoints beside it until it is finished."""
     checkpoints = Checkpoints(checkpoint_of(target), seconds=checkpoint_seconds, resume=resume)
-    unfinished = checkpoints.directory.exists()
-    if resume and not unfinished:
-        msg = f"{target}: there is no unfinished run to resume; leave out --resume to start one."
-        raise InputError(msg)
-    if unfinished and not (resume or overwrite):
-        msg = f"{target}: an unfinished run is there; go on with --resume, or start anew with --overwrite."
-        raise InputError(msg)
-    _refuse_existing(target, overwrite=overwrite or resume)
+    engine.once(lambda: _see_to_the_way(target, checkpoints, overwrite=overwrite))
     model: Any = MODELS[model_name](**settings, engine=engine, verbose=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InterruptedFitWarning)  # the caller is told by `unfinished`
@@ -89,13 +82,27 @@ def fit(
     model.save(target)
     if model.stopped_by_ == "interrupted":
         return FitResult(model, checkpoints.directory)
-    checkpoints.discard()
+    engine.once(checkpoints.discard)
     return FitResult(model, None)
+
+
+def _see_to_the_way(target: Path, checkpoints: Checkpoints, *, overwrite: bool) -> None:
+    """See that nothing is in the way of a new run, or that there is one to resume."""
+    check_target(checkpoints.directory, "checkpoint")
+    if checkpoints.resume and not checkpoints.exists():
+        msg = f"{target}: there is no unfinished run to resume; leave out --resume to start one."
+        raise InputError(msg)
+    if checkpoints.exists() and not (checkpoints.resume or overwrite):
+        msg = f"{target}: an unfinished run is there; go on with --resume, or start anew with --overwrite."
+        raise InputError(msg)
+    _see_that_it_is_free(target, "model", overwrite=overwrite or checkpoints.resume)
+    target.parent.mkdir(parents=True, exist_ok=True)
 
 
 def checkpoint_of(target: Path) -> Path:
     """Where the checkpoint of a model being fitted lies."""
-    return target.with_name(target.name + ".checkpoint")
+    whole = target.resolve()
+    return whole.with_name(whole.name + ".checkpoint")
 
 
 def open_any(path: Path) -> Corpus | TopicModel:
@@ -103,13 +110,17 @@ def open_any(path: Path) -> Corpus | TopicModel:
     kind = is_directory_of(path)
     if kind == "model":
         return load(path)
+    if not path.exists():
+        msg = f"{path}: expected a semascope corpus or model, but there is no such directory."
+        raise FormatError(msg)
     if kind == "checkpoint":
         msg = f"{path}: is the checkpoint of an unfinished run; finish it with: semascope fit … --resume"
         raise FormatError(msg)
     return Corpus.open(path)
 
 
-def _refuse_existing(target: Path, *, overwrite: bool) -> None:
-    if target.exists() and not overwrite and not (target.is_dir() and not any(target.iterdir())):
+def _see_that_it_is_free(target: Path, kind: str, *, overwrite: bool) -> None:
+    check_target(target, kind)
+    if is_directory_of(target) == kind and not overwrite:
         msg = f"{target}: is there already; give another path, or replace it with --overwrite."
         raise InputError(msg)

@@ -8,7 +8,7 @@ import pytest
 from helpers import large_counts
 from semascope import Corpus, ThreadEngine
 from semascope.engines.exact import Counts, Scalars
-from semascope.storage import open_directory, writing
+from semascope.storage import open_directory
 from semascope.training.em import EM
 from semascope.training.loop import run
 from semascope.training.stopping import StopRule
@@ -69,11 +69,12 @@ def test_every_shard_is_worked_on_once_and_keeps_its_locals(engine, corpus):
 
 
 def test_locals_are_saved_and_taken_up(engine, corpus, tmp_path):
-    with engine.place(corpus.shards()) as placed, writing(tmp_path / "saved", "test", 1) as draft:
+    with engine.place(corpus.shards()) as placed:
         placed.begin(tally)
         placed.step(count_up, 7)
-        placed.save_locals(draft)
+        placed.save(tmp_path / "saved", "test", 1, lambda draft: draft.facts.update(note="fine"))
         want = placed.documents("number")
+    assert open_directory(tmp_path / "saved", "test", 1).facts["note"] == "fine"
     with engine.place(corpus.shards()) as placed:
         placed.load_locals(open_directory(tmp_path / "saved", "test", 1))
         assert placed.documents("number").tolist() == want.tolist()

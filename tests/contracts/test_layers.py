@@ -57,7 +57,7 @@ def test_kernels_import_numpy_and_numba_only():
 
 def test_public_names_are_a_list():
     assert sorted(semascope.__all__) == [
-        "Analyzer", "Checkpoints", "Corpus", "Documents", "PLSA", "ThreadEngine", "__version__", "load", "read",
+        "Analyzer", "Checkpoints", "Corpus", "Documents", "MPIEngine", "PLSA", "ThreadEngine", "__version__", "load", "read",
     ]  # fmt: skip
     assert all(getattr(semascope, name) is not None for name in semascope.__all__)
 

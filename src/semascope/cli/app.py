@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import functools
+import io
 import json
+import os
+import shlex
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from semascope.errors import SemascopeError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,20 +42,57 @@ SourceArgument = Annotated[
 ]
 
 
+def command(function: Callable[..., None]) -> Callable[..., None]:
+    """Make a function a command that answers what goes wrong with one sentence."""
+
+    @functools.wraps(function)
+    def answering(*args: Any, **options: Any) -> None:
+        try:
+            function(*args, **options)
+            sys.stdout.flush()
+        except SemascopeError as error:
+            fail(error)
+        except BrokenPipeError:  # the reader of our output has gone, as `head` does
+            with suppress(io.UnsupportedOperation):  # Python would try again to write at its end
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except OSError as error:
+            fail(error, f"{error.filename or 'input/output'}: {error.strerror or error}.")
+        except MemoryError as error:
+            fail(error, "there is not enough memory for this.")
+        except KeyboardInterrupt as error:
+            fail(error, "interrupted.", code=130)
+
+    return app.command()(answering)
+
+
+def fail(error: BaseException, sentence: str | None = None, code: int = 1) -> None:
+    """Say what went wrong, and stop; what all MPI ranks know is said by the first alone."""
+    if not getattr(error, "on_all_ranks", False) or os.environ.get("OMPI_COMM_WORLD_RANK", "0") == "0":
+        typer.echo(f"semascope: {sentence or error}", err=True)
+    sys.exit(code)
+
+
 def console() -> Console:
-    """Where people read."""
+    """Where people read. Nothing in what is printed is taken for markup."""
     from rich.console import Console
 
-    return Console(highlight=False, soft_wrap=True)
+    return Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
 
 
-def say_next(*commands: str) -> None:
+def say(path: Path, sentence: str) -> None:
+    """Say something of a path."""
+    from rich.text import Text
+
+    console().print(Text.assemble((str(path), "bold"), f": {sentence}"))
+
+
+def say_next(*commands: list[Any]) -> None:
     """Say what to do next."""
-    from rich.markup import escape
+    from rich.text import Text
 
-    out = console()
-    for lead, command in zip(["Next:", *["or:"] * len(commands)], commands, strict=False):
-        out.print(f"[dim]{lead:>5}[/dim] [bold]{escape(command)}[/bold]")
+    for number, words in enumerate(commands):
+        line = shlex.join(map(str, words)).replace("'>'", ">")
+        console().print(Text.assemble(("  or: " if number else "Next: ", "dim"), (line, "bold")))
 
 
 def print_json(value: Any) -> None:
@@ -61,11 +104,16 @@ def report_bad(bad: list[str]) -> None:
     """Say how many records were left out, and what was wrong with the first few."""
     if not bad:
         return
-    typer.echo(f"Left out {len(bad):,} bad records:", err=True)
+    typer.echo(f"Left out {counted(len(bad), 'bad record')}:", err=True)
     for sentence in bad[:3]:
         typer.echo(f"  {sentence}", err=True)
     if len(bad) > 3:
         typer.echo(f"  and {len(bad) - 3:,} more", err=True)
+
+
+def counted(n: int, noun: str) -> str:
+    """One thing, or so many things."""
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
 @contextmanager
@@ -82,7 +130,6 @@ def waiting(text: str) -> Iterator[Any]:
 
 def topic_table(model: TopicModel, n_words: int) -> Any:
     """A table of topics, the largest first."""
-    from rich.markup import escape
     from rich.table import Table
 
     table = Table(box=None, header_style="bold")
@@ -93,5 +140,5 @@ def topic_table(model: TopicModel, n_words: int) -> Any:
     words, shares = model.top_words(n_words), model.topic_shares_
     for topic in sorted(range(len(words)), key=lambda z: -shares[z]):
         bar = "█" * max(1, round(10 * shares[topic] / max(shares)))
-        table.add_row(str(topic), f"{shares[topic]:.1%}", bar, escape(" ".join(words[topic])))
+        table.add_row(str(topic), f"{shares[topic]:.1%}", bar, " ".join(words[topic]))
     return table

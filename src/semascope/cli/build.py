@@ -14,15 +14,17 @@ from semascope.cli.app import (
     SkipBad,
     SourceArgument,
     TextField,
-    app,
-    console,
+    command,
+    counted,
     report_bad,
+    say,
     say_next,
     waiting,
 )
+from semascope.errors import InputError
 
 
-@app.command()
+@command
 def build(
     source: SourceArgument,
     corpus: Annotated[Path, typer.Argument(metavar="CORPUS", help="Corpus directory to write.")],
@@ -61,10 +63,10 @@ def build(
             documents, corpus, analyzer, overwrite=overwrite, watch=lambda n: show(f"Reading documents: {n:,}")
         )
     report_bad(documents.bad)
-    console().print(
-        f"[bold]{corpus}[/bold]: {built.n_documents:,} documents, {built.n_words:,} words, {built.n_tokens:,.0f} tokens."
-    )
-    say_next(f"semascope fit {corpus} MODEL --topics 32", f"semascope info {corpus}")
+    sizes = counted(built.n_documents, "document"), counted(built.n_words, "word"), counted(int(built.n_tokens), "token")
+    say(corpus, f"{', '.join(sizes)}.")
+    topics = min(32, built.n_documents, built.n_words)
+    say_next(["semascope", "fit", corpus, "MODEL", "--topics", topics], ["semascope", "info", corpus])
 
 
 def _stop_words(value: str | None) -> str | list[str] | None:
@@ -73,8 +75,12 @@ def _stop_words(value: str | None) -> str | list[str] | None:
     path = Path(value)
     if not path.is_file():
         message = f'{value}: no such file of stop words; give "english" or a file with one word on each line.'
-        raise typer.BadParameter(message)
-    return path.read_text(encoding="utf-8").split()
+        raise InputError(message)
+    try:
+        return path.read_text(encoding="utf-8").split()
+    except UnicodeDecodeError:
+        message = f"{value}: the file of stop words is not UTF-8; convert it first, with iconv for example."
+        raise InputError(message) from None
 
 
 def _bound(option: str, value: str) -> int | float:

@@ -7,12 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
-from semascope.cli.app import app, console, say_next, topic_table, waiting
+from semascope.cli.app import command, console, say_next, topic_table, waiting
 
 SENTENCE = "Send an e-mail message over an encrypted socket and parse the headers of the reply."
 
 
-@app.command()
+@command
 def demo(
     directory: Annotated[Path, typer.Argument(metavar="DIRECTORY", help="Where to put its corpus and model.")] = Path("demo"),
     topics: Annotated[int, typer.Option(min=1, help="Number of topics.")] = 20,
@@ -35,5 +35,6 @@ def demo(
     (row,) = model.transform([SENTENCE])
     best = (-row).argsort()[:3]
     described = "; ".join(f"{row[z]:.0%} topic {z} ({' '.join(model.top_words(3)[z])})" for z in best if row[z] >= 0.01)
-    out.print(f"\n[italic]{SENTENCE}[/italic]\n  is {described}.\n")
-    say_next(f"semascope topics {model_path}", f"semascope info {corpus_path}", "semascope build YOUR.jsonl CORPUS")
+    out.print(f"\n“{SENTENCE}”\n  is {described}.\n")
+    look, about = ["semascope", "topics", model_path], ["semascope", "info", corpus_path]
+    say_next(look, about, ["semascope", "build", "YOUR.jsonl", "CORPUS"])

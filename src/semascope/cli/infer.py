@@ -13,7 +13,7 @@ from semascope.cli.app import (
     SkipBad,
     SourceArgument,
     TextField,
-    app,
+    command,
     console,
     print_json,
     report_bad,
@@ -21,7 +21,7 @@ from semascope.cli.app import (
 )
 
 
-@app.command()
+@command
 def infer(
     model: ModelPath,
     source: SourceArgument,
@@ -37,7 +37,7 @@ def infer(
     from semascope.models.load import load
 
     fitted: Any = load(model)
-    documents = read(source, text=text, id=id, skip_bad=skip_bad)
+    documents = read(source, text=text, id=id, keep=(), skip_bad=skip_bad)
     frame = documents.frame()
     if len(frame) == 0:
         typer.echo(f"semascope: {source}: there are no documents.", err=True)
@@ -51,12 +51,11 @@ def infer(
         return
     _show(fitted, ids[:limit], shares, top)
     if len(ids) > limit:
-        console().print(f"[dim]and {len(ids) - limit:,} more documents[/dim]")
-    say_next(f"semascope infer {model} {source} --json > topics.jsonl", f"semascope topics {model}")
+        console().print(f"and {len(ids) - limit:,} more documents", style="dim")
+    say_next(["semascope", "infer", model, source, "--json", ">", "topics.jsonl"], ["semascope", "topics", model])
 
 
 def _show(model: Any, ids: list[str], shares: Any, top: int) -> None:
-    from rich.markup import escape
     from rich.table import Table
 
     words = model.top_words(4)
@@ -65,6 +64,5 @@ def _show(model: Any, ids: list[str], shares: Any, top: int) -> None:
     table.add_column("topics")
     for name, row in zip(ids, shares, strict=False):
         best = [z for z in (-row).argsort(kind="stable")[:top] if row[z] >= 0.005]
-        lines = [f"{row[z]:4.0%}  [cyan]{z:>3}[/cyan]  {escape(' '.join(words[z]))}" for z in best]
-        table.add_row(escape(name), "\n".join(lines))
+        table.add_row(name, "\n".join(f"{row[z]:4.0%}  topic {z}: {' '.join(words[z])}" for z in best))
     console().print(table)

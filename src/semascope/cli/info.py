@@ -7,10 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
-from semascope.cli.app import AsJson, app, console, print_json, say_next
+from semascope.cli.app import AsJson, command, console, print_json, say_next
 
 
-@app.command()
+@command
 def info(
     path: Annotated[Path, typer.Argument(metavar="PATH", help="Corpus or model directory.")],
     as_json: AsJson = False,
@@ -24,16 +24,18 @@ def info(
     if as_json:
         print_json(facts)
         return
-    from rich.markup import escape
     from rich.table import Table
 
     table = Table(box=None, show_header=False)
     table.add_column(style="cyan")
     table.add_column(overflow="fold")
     for name, value in facts.items():
-        table.add_row(name.replace("_", " "), escape(_readable(value)))
+        table.add_row(name.replace("_", " "), _readable(value))
     console().print(table)
-    say_next(f"semascope fit {path} MODEL" if isinstance(found, Corpus) else f"semascope topics {path}")
+    if isinstance(found, Corpus):
+        say_next(["semascope", "fit", path, "MODEL", "--topics", min(32, found.n_documents, found.n_words)])
+    else:
+        say_next(["semascope", "topics", path])
 
 
 def _of_corpus(corpus: Any) -> dict[str, Any]:

@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from semascope.cli.app import AsJson, ModelPath, app, console, print_json, say_next, topic_table
+from semascope.cli.app import AsJson, ModelPath, command, console, print_json, say_next, topic_table
 
 
-@app.command()
+@command
 def topics(
     model: ModelPath,
     words: Annotated[int, typer.Option(min=1, help="Words to show of each topic.")] = 10,
@@ -25,4 +25,4 @@ def topics(
             print_json({"topic": topic, "share": float(fitted.topic_shares_[topic]), "words": entries})
         return
     console().print(topic_table(fitted, words))
-    say_next(f"semascope infer {model} SOURCE", f"semascope info {model}")
+    say_next(["semascope", "infer", model, "SOURCE"], ["semascope", "info", model])

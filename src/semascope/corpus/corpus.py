@@ -19,7 +19,7 @@ from semascope.corpus.matrix import rows_of_matrix
 from semascope.corpus.read import Documents, document_schema
 from semascope.corpus.shards import ShardRef, cut, frozen, read_only, shard_of
 from semascope.corpus.stored import FORMAT, VERSION, StoredShard
-from semascope.errors import InputError
+from semascope.errors import InputError, SourceError
 from semascope.kernels.rows import renumber
 from semascope.storage import Directory, open_directory, writing
 
@@ -91,8 +91,15 @@ class Corpus:
                 yield kept[-1]["text"]
 
         rows, words = count_texts(texts(), analyzer)
-        described = _drop_empty_columns(_numbered(pl.concat(kept))) if kept else pl.DataFrame()
-        return cls(rows, words, described, analyzer)._checked(vocabulary)
+        if len(rows.ends) == 1:
+            raise SourceError(_nothing_in(documents))
+        try:
+            return cls(rows, words, _drop_empty_columns(_numbered(pl.concat(kept))), analyzer)._checked(vocabulary)
+        except InputError as error:
+            if isinstance(documents, Documents):
+                msg = f"{documents.source}: {error}"
+                raise SourceError(msg) from None
+            raise
 
     @classmethod
     def from_texts(
@@ -381,15 +388,21 @@ def _counting(analyzer: Analyzer | None, vocabulary: pl.Series | None) -> Analyz
     return analyzer if vocabulary is None else replace(analyzer, min_df=1, max_df=1.0, max_features=None)
 
 
+def _nothing_in(documents: Documents | pl.DataFrame) -> str:
+    if isinstance(documents, pl.DataFrame):
+        return "there are no documents in the frame."
+    if documents.bad:
+        return f"{documents.source}: none of its {len(documents.bad):,} records can be read; the first: {documents.bad[0]}"
+    return f"{documents.source}: there are no documents."
+
+
 def _no_words(n_documents: int, analyzer: Analyzer | None) -> str:
-    if n_documents == 0:
-        return "there are no documents: the source is empty."
     if analyzer is None or analyzer == Analyzer():
         return f"there are no words in the {n_documents:,} documents: the texts are empty or have no word long enough."
-    return (
-        f"no words of the {n_documents:,} documents are left with min_length={analyzer.min_length}, the stop words, "
-        f"min_df={analyzer.min_df}, max_df={analyzer.max_df} and max_features={analyzer.max_features}: loosen one of these."
-    )
+    limits = [f"min_length={analyzer.min_length}", f"min_df={analyzer.min_df}", f"max_df={analyzer.max_df}"]
+    limits += [f"max_features={analyzer.max_features}"] if analyzer.max_features else []
+    limits += ["the stop words"] if analyzer.stop_words else []
+    return f"no words of the {n_documents:,} documents are left within {', '.join(limits)}: loosen one of these."
 
 
 def _label_list(label: Any) -> list[str]:

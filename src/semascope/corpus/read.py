@@ -90,7 +90,11 @@ def read(
     if path.is_dir():
         msg = f"{path}: is a directory; expected a file of JSON lines."
         raise SourceError(msg)
-    schema = document_schema(tuple(keep))
+    if not path.is_file():
+        msg = f"{path}: is a pipe or a device, which cannot be read twice; save it to a file first."
+        raise SourceError(msg)
+    keep = [name for name in keep if name not in ("id", "text", "labels")]
+    schema = document_schema(keep)
     fields = {"id": id, "text": text, "labels": labels, **{name: name for name in keep}}
     return Documents(str(path), lambda bad: read_json_lines(path, fields, schema, bad if skip_bad else None))
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from semascope.corpus.count import Rows
 from semascope.corpus.shards import Shard, read_only
 from semascope.errors import FormatError
-from semascope.storage import Directory, open_directory
+from semascope.storage import MANIFEST, Directory, open_directory
 
 FORMAT = "corpus"
 VERSION = 1
@@ -31,7 +31,7 @@ class StoredShard:
 
     def open(self) -> Shard:
         """Map the shard's arrays, checking what is read for the first time."""
-        directory = _directory(self.path, self.fingerprint)
+        directory = _directory(self.path, self.fingerprint, (self.path / MANIFEST).stat().st_mtime_ns)
         ends = directory.array("ends", self.first_document, self.last_document + 1)
         start, stop = int(ends[0]), int(ends[-1])
         rows = Rows(ends - start, directory.array("words", start, stop), directory.array("counts", start, stop))
@@ -39,8 +39,8 @@ class StoredShard:
 
 
 @lru_cache(maxsize=16)
-def _directory(path: Path, fingerprint: str) -> Directory:
-    """Open a corpus once per process."""
+def _directory(path: Path, fingerprint: str, written: int) -> Directory:
+    """Open a corpus once per process, and again when it was written anew."""
     directory = open_directory(path, FORMAT, VERSION)
     if directory.facts["fingerprint"] != fingerprint:
         msg = f"{path}: the corpus was replaced by another one while it was in use."

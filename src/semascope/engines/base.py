@@ -40,18 +40,31 @@ class Placed(Protocol):
     def documents(self, name: str) -> NDArray[np.floating[Any]]:
         """Give the rows of the local array `name` of all shards, one row for each document of the corpus."""
 
-    def save_locals(self, draft: Draft) -> None:
-        """Write all locals: with them a resumed run gives the same bits."""
+    def save(self, target: Path, kind: str, version: int, fill: Callable[[Draft], None]) -> None:
+        """Write a directory with all locals and what `fill` adds, whole or not at all: a resumed run gives the same bits."""
 
     def load_locals(self, directory: Directory) -> None:
-        """Take up what `save_locals` wrote."""
+        """Take up the locals that `save` wrote."""
 
     def agree(self, value: T) -> T:
         """Give one value everywhere: what depends on a clock or a signal must not split the workers."""
 
 
 class Engine(Protocol):
-    """Settings of a place to work."""
+    """Settings of a place to work. With several processes, all of them run the same program."""
+
+    @property
+    def leads(self) -> bool:
+        """Whether this is the process that writes files and reports to people."""
 
     def place(self, shards: Sequence[ShardRef], work_dir: Path | None = None) -> AbstractContextManager[Placed]:
-        """Connect, and hold the shards ready until the context ends."""
+        """Connect, and hold the shards ready until the context ends.
+
+        Processes that need a directory they all see use `work_dir`.
+        """
+
+    def together(self, action: Callable[[], T]) -> T:
+        """Run an action in every process; what goes wrong in one is raised in all."""
+
+    def once(self, action: Callable[[], None]) -> None:
+        """Run an action in the leading process; the others wait for it, and for its errors."""

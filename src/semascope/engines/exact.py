@@ -98,6 +98,10 @@ class CountTotal:
             with self._locks[stripe]:
                 part.add_to(self.table, scale, borders[stripe], borders[stripe + 1])
 
+    def empty_like(self) -> CountTotal:
+        """Make an empty total of the same kind."""
+        return CountTotal(np.zeros_like(self.table), self.exponent)
+
     def merge(self, other: CountTotal) -> None:
         """Add another total of the same counts."""
         self.table += other.table
@@ -125,6 +129,10 @@ class ScalarTotal:
     def add(self, part: Scalars) -> None:
         """Add what a shard found."""
         self.parts.append(part.values)
+
+    def empty_like(self) -> ScalarTotal:
+        """Make an empty total of the same kind."""
+        return ScalarTotal([])
 
     def merge(self, other: ScalarTotal) -> None:
         """Add another total of the same scalars."""

@@ -8,14 +8,14 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
 from semascope.corpus.shards import Shard, ShardRef
 from semascope.engines.base import Locals, Stats
 from semascope.engines.exact import Accumulator
-from semascope.storage import Directory, Draft
+from semascope.storage import Directory, Draft, writing
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,6 +34,15 @@ class ThreadEngine:
     """
 
     n_threads: int | None = None
+    leads: ClassVar[bool] = True
+
+    def together(self, action: Callable[[], T]) -> T:
+        """Run an action: there is one process only."""
+        return action()
+
+    def once(self, action: Callable[[], None]) -> None:
+        """Run an action: there is one process only."""
+        action()
 
     @contextmanager
     def place(self, shards: Sequence[ShardRef], work_dir: Path | None = None) -> Iterator[OnThreads]:
@@ -74,13 +83,23 @@ class OnThreads:
         return accumulator.total
 
     def documents(self, name: str) -> NDArray[np.floating[Any]]:
-        return np.concatenate([self._locals[shard.number][name] for shard in self._shards])
+        return np.concatenate([array for _, array in self.rows_by_shard(name)])
+
+    def rows_by_shard(self, name: str) -> Iterator[tuple[int, NDArray[Any]]]:
+        """Give the first document of each shard and the shard's local array `name`."""
+        return ((shard.first_document, self._locals[shard.number][name]) for shard in self._shards)
+
+    def save(self, target: Path, kind: str, version: int, fill: Callable[[Draft], None]) -> None:
+        with writing(target, kind, version) as draft:
+            fill(draft)
+            self.save_locals(draft)
 
     def save_locals(self, draft: Draft) -> None:
+        """Write the locals of these shards."""
         for shard in self._shards:
             for name, array in self._locals[shard.number].items():
                 draft.array(local_name(name, shard.number), array)
-        draft.facts["locals"] = list(self._locals[self._shards[0].number])
+                draft.facts["locals"] = list(self._locals[shard.number])
 
     def load_locals(self, directory: Directory) -> None:
         names = directory.facts["locals"]

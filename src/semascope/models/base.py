@@ -124,6 +124,9 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def save(self, path: str | Path) -> None:
         """Write the model as a directory; a crash meanwhile leaves what was there before. Read it with `semascope.load`."""
         check_is_fitted(self, "components_")
+        self._engine().once(lambda: self._write(path))
+
+    def _write(self, path: str | Path) -> None:
         with writing(path, FORMAT, VERSION) as draft:
             draft.array("topics", np.ascontiguousarray(self.components_.T))
             for name in self.saved_arrays:

@@ -113,8 +113,8 @@ class PLSA(TopicModel):
         checkpoints : Checkpoints, optional
             Save the run now and then, and resume one that was cut off.
         """
-        corpus = self._corpus_to_fit(X)
-        self._check_settings(corpus)
+        engine = self._engine()
+        corpus = engine.together(lambda: self._checked(X))
         algorithm = EM(
             n_topics=self.n_components,
             n_documents=corpus.n_documents,
@@ -126,17 +126,18 @@ class PLSA(TopicModel):
         if checkpoints:
             identity = {"algorithm": "EM", **asdict(algorithm), "corpus": corpus.fingerprint}
             checkpoints = replace(checkpoints, identity=identity)
-        bar = progress_bar("PLSA", max_iter=self.max_iter, n_tokens=corpus.n_tokens, show=self.verbose)
+        show = self.verbose and engine.leads
+        bar = progress_bar("PLSA", max_iter=self.max_iter, n_tokens=corpus.n_tokens, show=show)
         with bar as watch:
             fitted = run(
                 algorithm,
                 corpus.shards(),
-                self._engine(),
+                engine,
                 stop=StopRule(self.max_iter, self.tol),
                 watch=watch,
                 checkpoints=checkpoints,
             )
-        if fitted.stopped_by == INTERRUPTED:
+        if fitted.stopped_by == INTERRUPTED and engine.leads:
             warnings.warn(
                 f"Ctrl-C ended the fit after {len(fitted.history)} iterations; the model so far is kept.",
                 InterruptedFitWarning,
@@ -161,16 +162,16 @@ class PLSA(TopicModel):
             placed.begin(partial(_fold_in_shard, topics=self._frozen_topics(), start=start))
             return placed.documents("theta")
 
-    def _check_settings(self, corpus: Corpus) -> None:
-        """Say at once what is wrong with the settings."""
+    def _checked(self, X: Any) -> Corpus:
+        """Take the data, and say at once what is wrong with it or with the settings."""
+        corpus = self._corpus_to_fit(X)
         problem = None
         if not _is_whole(self.n_components) or self.n_components < 1:
             problem = f"n_components must be a whole number of at least 1, but was {self.n_components!r}"
         elif self.n_components > min(corpus.n_documents, corpus.n_words):
             problem = (
-                f"{self.n_components} topics are more than the data can tell apart: with n_samples={corpus.n_documents} "
-                f"documents and n_features={corpus.n_words} words, ask for at most "
-                f"{min(corpus.n_documents, corpus.n_words)}"
+                f"{self.n_components} topics are more than the data can tell apart: with {corpus.n_documents:,} documents "
+                f"and {corpus.n_words:,} words, ask for at most {min(corpus.n_documents, corpus.n_words)}"
             )
         elif not _is_whole(self.max_iter) or self.max_iter < 1:
             problem = f"max_iter must be a whole number of at least 1, but was {self.max_iter!r}"
@@ -181,6 +182,7 @@ class PLSA(TopicModel):
         if problem:
             msg = f"PLSA: {problem}."
             raise InputError(msg)
+        return corpus
 
 
 class _Nothing(NamedTuple):

@@ -10,7 +10,8 @@ The manifest names the data folder. A new version writes a new data folder besid
 the manifest, which is one atomic step: a crash leaves the old version or the new one. Reading never runs code.
 """
 
+from semascope.storage.manifest import MANIFEST
 from semascope.storage.reading import Directory, is_directory_of, open_directory
-from semascope.storage.writing import Draft, writing
+from semascope.storage.writing import Draft, check_target, writing
 
-__all__ = ["Directory", "Draft", "is_directory_of", "open_directory", "writing"]
+__all__ = ["MANIFEST", "Directory", "Draft", "check_target", "is_directory_of", "open_directory", "writing"]

@@ -48,7 +48,7 @@ def writing(target: str | Path, kind: str, version: int) -> Iterator[Draft]:
         When something else is at `target`: it is never overwritten.
     """
     target = Path(target)
-    _refuse_to_overwrite(target, kind)
+    check_target(target, kind)
     made_here = not target.exists()
     target.mkdir(parents=True, exist_ok=True)
     draft = Draft(target / f"data-{uuid.uuid4().hex[:12]}")
@@ -66,7 +66,8 @@ def writing(target: str | Path, kind: str, version: int) -> Iterator[Draft]:
     _clear_away(target, draft.folder)
 
 
-def _refuse_to_overwrite(target: Path, kind: str) -> None:
+def check_target(target: Path, kind: str) -> None:
+    """Refuse to write over anything but an older version of the same kind of directory, or an empty one."""
     if target.is_dir():
         unfinished = all(entry.name.startswith(("data-", ".manifest-")) for entry in target.iterdir())
         if unfinished or kind_of(target) == kind:

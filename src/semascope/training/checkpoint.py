@@ -12,7 +12,7 @@ import numpy as np
 
 from semascope.engines.base import Placed
 from semascope.errors import InputError
-from semascope.storage import open_directory, writing
+from semascope.storage import Draft, is_directory_of, open_directory
 
 FORMAT = "checkpoint"
 VERSION = 1
@@ -46,17 +46,16 @@ class Checkpoints:
 
     def save(self, placed: Placed, state: Any, history: list[float]) -> None:
         """Write a checkpoint in place of the last one."""
-        with writing(self.directory, FORMAT, VERSION) as draft:
-            fields = state._asdict()
-            for name, value in fields.items():
-                if isinstance(value, np.ndarray):
-                    draft.array(f"state-{name}", value)
-            placed.save_locals(draft)
-            draft.facts.update(
-                identity=self.identity,
-                history=history,
-                numbers={name: value for name, value in fields.items() if not isinstance(value, np.ndarray)},
-            )
+        fields = state._asdict()
+        arrays = {name: value for name, value in fields.items() if isinstance(value, np.ndarray)}
+
+        def fill(draft: Draft) -> None:
+            for name, array in arrays.items():
+                draft.array(f"state-{name}", array)
+            numbers = {name: value for name, value in fields.items() if name not in arrays}
+            draft.facts.update(identity=self.identity, history=history, numbers=numbers)
+
+        placed.save(self.directory, FORMAT, VERSION, fill)
         self._last = time.monotonic()
 
     def load(self, placed: Placed, state_type: Any) -> tuple[Any, list[float]]:
@@ -75,6 +74,11 @@ class Checkpoints:
         arrays = {n: np.array(directory.array(f"state-{n}")) for n in state_type._fields if n not in numbers}
         return state_type(**arrays, **numbers), list(directory.facts["history"])
 
+    def exists(self) -> bool:
+        """Tell whether there is a checkpoint."""
+        return is_directory_of(self.directory) == FORMAT
+
     def discard(self) -> None:
         """Remove the checkpoint: the run is finished and safe elsewhere."""
-        shutil.rmtree(self.directory, ignore_errors=True)
+        if self.exists():
+            shutil.rmtree(self.directory, ignore_errors=True)

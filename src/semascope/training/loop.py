@@ -73,7 +73,8 @@ def run(
     checkpoints: Checkpoints | None = None,
 ) -> Fitted:
     """Train until the rule says stop; Ctrl-C stops early and keeps what there is."""
-    with engine.place(shards) as placed, CtrlC() as ctrl_c:
+    work_dir = checkpoints.directory.parent if checkpoints else None
+    with engine.place(shards, work_dir) as placed, CtrlC() as ctrl_c:
         state, history = _start(algorithm, placed, checkpoints)
         began = time.monotonic()
         while not (reason := placed.agree(INTERRUPTED if ctrl_c.pressed else stop(history, time.monotonic() - began))):

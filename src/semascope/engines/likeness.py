@@ -1,0 +1,36 @@
+"""What must be alike in all processes of a run, for their bits to be alike."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+
+
+def likeness() -> dict[str, str]:
+    """Versions and processor features that the results depend on."""
+    import llvmlite.binding as llvm
+    import numba
+    import numpy
+
+    from semascope import __version__
+
+    features = llvm.get_host_cpu_features().flatten()
+    return {
+        "semascope": __version__,
+        "Python": platform.python_version(),
+        "numpy": numpy.__version__,
+        "numba": numba.__version__,
+        "processor": f"{llvm.get_host_cpu_name()} ({hashlib.blake2b(features.encode(), digest_size=4).hexdigest()})",
+    }
+
+
+def difference(of_ranks: list[dict[str, str]]) -> str | None:
+    """Say in a sentence where a rank is unlike the first; None when all are alike."""
+    for rank, found in enumerate(of_ranks):
+        for name, value in of_ranks[0].items():
+            if found.get(name) != value:
+                return (
+                    f"rank {rank} has {name} {found.get(name)}, but rank 0 has {name} {value}: their results would differ; "
+                    "give all ranks the same packages and the same kind of processor."
+                )
+    return None

@@ -1,0 +1,275 @@
+"""MPI ranks: each works on its own shards, with threads of its own, and their exact statistics meet in an Allreduce."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from semascope.corpus.shards import Shard, ShardRef
+from semascope.engines.base import Locals, Stats
+from semascope.engines.exact import CountTotal
+from semascope.engines.likeness import difference, likeness
+from semascope.engines.threads import OnThreads, usable_cores
+from semascope.errors import InputError, MissingExtraError
+from semascope.storage import Directory, Draft, writing
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+T = TypeVar("T")
+
+MOST_AT_ONCE = 1 << 28
+"""Numbers in one Allreduce: MPI counts them in 32 bits."""
+
+LAST_WORDS = (
+    b"semascope: the run was ended: a rank died, or mpirun was told to stop. Go on from the last checkpoint with --resume.\n"
+)
+
+
+@dataclass(frozen=True)
+class MPIEngine:
+    """MPI ranks, started with ``mpirun``. Any number of ranks and threads gives the same bits as one thread.
+
+    Every rank runs the same program and ends with the same model. Files are written by rank 0 alone. Without ``mpirun``
+    there is one rank.
+
+    Parameters
+    ----------
+    threads_per_rank : int, optional
+        By default the cores of a machine are shared among the ranks on it.
+    """
+
+    threads_per_rank: int | None = None
+
+    @property
+    def leads(self) -> bool:
+        """Whether this is rank 0."""
+        return bool(world().rank == 0)
+
+    @property
+    def n_ranks(self) -> int:
+        """Number of ranks."""
+        return int(world().size)
+
+    def together(self, action: Callable[[], T]) -> T:
+        """Run an action on every rank; what goes wrong on one is raised on all."""
+        return together(world(), action)
+
+    def once(self, action: Callable[[], None]) -> None:
+        """Run an action on rank 0; the others wait for it, and for its errors."""
+        self.together(action if self.leads else lambda: None)
+
+    @contextmanager
+    def place(self, shards: Sequence[ShardRef], work_dir: Path | None = None) -> Iterator[OnRanks]:
+        """Open this rank's shards and start its threads."""
+        comm = world()
+        unlike = difference(comm.allgather(likeness()))
+        if unlike:
+            error = InputError(unlike)
+            error.on_all_ranks = True  # type: ignore[attr-defined]
+            raise error
+        bounds = np.linspace(0, len(shards), comm.size + 1).round().astype(int)
+        mine = shards[bounds[comm.rank] : bounds[comm.rank + 1]]
+        n_threads = self.threads_per_rank or fair_share_of_cores()
+        with ThreadPoolExecutor(n_threads, thread_name_prefix="semascope") as pool, last_words(comm):
+            threads = together(comm, lambda: OnThreads(pool, mine))
+            yield OnRanks(comm, threads, shards, work_dir)
+
+
+class OnRanks:
+    """Shards placed on the ranks of a communicator.
+
+    Attributes
+    ----------
+    bytes_reduced : int
+        Bytes of statistics that this rank has put into Allreduce so far.
+    """
+
+    def __init__(self, comm: Any, threads: OnThreads, shards: Sequence[ShardRef], work_dir: Path | None) -> None:
+        self._comm = comm
+        self._threads = threads
+        self._n_documents = sum(shard.n_documents for shard in shards)
+        self._work_dir = work_dir
+        self.bytes_reduced = 0
+
+    def begin(self, task: Callable[[Shard], tuple[Locals, Stats]]) -> Stats:
+        return self._add_up(together(self._comm, lambda: self._threads.begin(task)))
+
+    def step(self, task: Callable[[Shard, Locals, Any], tuple[Locals, Stats]], state: Any) -> Stats:
+        return self._add_up(together(self._comm, lambda: self._threads.step(task, state)))
+
+    def _add_up(self, total: Stats) -> Stats:
+        """Add the totals of all ranks; the integers in place, so that no rank ever holds two of another's tables."""
+        if self._comm.allreduce(total is None):  # more ranks than shards
+            total = self._empty_like_first(total)
+        for part in total:
+            if isinstance(part, CountTotal):
+                self._add_table(part.table)
+            else:
+                part.parts = [numbers for parts in self._comm.allgather(part.parts) for numbers in parts]
+                self.bytes_reduced += 8 * sum(map(len, part.parts))
+        return total
+
+    def _add_table(self, table: NDArray[np.int64]) -> None:
+        from mpi4py import MPI
+
+        flat = table.reshape(-1)
+        for start in range(0, len(flat), MOST_AT_ONCE):
+            self._comm.Allreduce(MPI.IN_PLACE, flat[start : start + MOST_AT_ONCE], op=MPI.SUM)
+        self.bytes_reduced += flat.nbytes
+
+    def _empty_like_first(self, total: Stats) -> Stats:
+        first = None if total is None else type(total)(*(part.empty_like() for part in total))
+        first = self._comm.bcast(first, root=0)  # rank 0 always has a shard
+        return first if total is None else total
+
+    def documents(self, name: str) -> NDArray[np.floating[Any]]:
+        """Have every rank write its rows into one file, and map it: no rank holds or sends them all."""
+        with shared_directory(self._comm, self._work_dir) as directory:
+            path = directory / f"{name}.npy"
+            first = self._comm.bcast(next(self._threads.rows_by_shard(name))[1][:1] if self._comm.rank == 0 else None, root=0)
+            shape = (self._n_documents, *first.shape[1:])
+            together(self._comm, lambda: self._create(path, first.dtype, shape))
+            together(self._comm, lambda: self._write_rows(path, name))
+            return together(self._comm, lambda: np.asarray(np.load(path, mmap_mode="r")))
+
+    def _create(self, path: Path, dtype: Any, shape: tuple[int, ...]) -> None:
+        if self._comm.rank == 0:
+            np.lib.format.open_memmap(path, mode="w+", dtype=dtype, shape=shape).flush()
+
+    def _write_rows(self, path: Path, name: str) -> None:
+        rows = np.load(path, mmap_mode="r+")
+        for first, array in self._threads.rows_by_shard(name):
+            rows[first : first + len(array)] = array
+        rows.flush()
+
+    def save(self, target: Path, kind: str, version: int, fill: Callable[[Draft], None]) -> None:
+        """Rank 0 opens the draft and writes the manifest; every rank writes the locals of its shards into it."""
+        leads = self._comm.rank == 0
+        with ExitStack() as stack:
+            draft = together(self._comm, lambda: stack.enter_context(writing(target, kind, version)) if leads else None)
+            folder = self._comm.bcast(draft.folder if draft else None, root=0)
+            draft = draft or Draft(folder)
+            together(self._comm, lambda: fill(draft) if leads else None)
+            together(self._comm, lambda: self._threads.save_locals(draft))
+            together(self._comm, stack.close)  # on rank 0 this syncs, and switches to the new manifest
+
+    def load_locals(self, directory: Directory) -> None:
+        together(self._comm, lambda: self._threads.load_locals(directory))
+
+    def agree(self, value: T) -> T:
+        agreed: T = self._comm.bcast(value, root=0)
+        return agreed
+
+
+@cache
+def world() -> Any:
+    """Give the communicator of all ranks; MPI starts when this is first called."""
+    try:
+        from mpi4py import MPI
+    except ImportError as error:
+        msg = f"the MPI engine needs mpi4py and an MPI library ({error}): pip install 'semascope[mpi]'"
+        raise MissingExtraError(msg) from None
+    return MPI.COMM_WORLD
+
+
+@cache
+def fair_share_of_cores() -> int:
+    """Cores for this rank: those it is bound to, or its part of the machine's when it is bound to none."""
+    from mpi4py import MPI
+
+    here = world().Split_type(MPI.COMM_TYPE_SHARED).size
+    cores = usable_cores()
+    return cores if cores < (os.cpu_count() or 1) else max(1, cores // here)
+
+
+def together(comm: Any, action: Callable[[], T]) -> T:
+    """Run an action on every rank; what goes wrong on one is raised on all, so that none waits for it in vain."""
+    problem: Exception | None = None
+    try:
+        result = action()
+    except Exception as error:
+        problem = error
+    problems = comm.allgather(_sendable(problem))
+    if not any(problems):
+        return result
+    rank = next(rank for rank, found in enumerate(problems) if found)
+    shared = pickle.loads(problems[rank])
+    if rank > 0:  # what is wrong on rank 0 alone is wrong with what it does for all
+        shared = type(shared)(f"rank {rank}: {shared}")
+    shared.on_all_ranks = True
+    raise shared from problem
+
+
+def _sendable(problem: Exception | None) -> bytes | None:
+    if problem is None:
+        return None
+    try:
+        kept = type(problem)(str(problem))
+        return pickle.dumps(kept)
+    except Exception:
+        return pickle.dumps(RuntimeError(f"{type(problem).__name__}: {problem}"))
+
+
+@contextmanager
+def shared_directory(comm: Any, parent: Path | None) -> Iterator[Path]:
+    """A temporary directory that all ranks see; what is mapped from it stays readable after it is gone."""
+    made = together(comm, lambda: tempfile.TemporaryDirectory(prefix=".semascope-", dir=parent) if comm.rank == 0 else None)
+    path = Path(comm.bcast(made.name if made else None, root=0))
+
+    def check() -> None:
+        if not path.is_dir():
+            msg = f"cannot see {path}, which rank 0 has made: all ranks need to see the directory the model is written to."
+            raise InputError(msg)
+
+    try:
+        together(comm, check)
+        yield path
+    finally:
+        if made:
+            made.cleanup()
+
+
+@contextmanager
+def last_words(comm: Any) -> Iterator[None]:
+    """When a rank dies, mpirun ends the others with SIGTERM: have rank 0 say in a sentence what happened and what to do.
+
+    Rank 0 may be waiting inside MPI, where Python runs no signal handlers; but the number of a signal is written to a pipe
+    at once, and a thread that reads the pipe can speak.
+    """
+    if comm.size == 1 or comm.rank != 0 or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    read_end, write_end = os.pipe()
+    os.set_blocking(write_end, False)
+
+    def listen() -> None:
+        while number := os.read(read_end, 1):
+            if number[0] == signal.SIGTERM:
+                os.write(2, LAST_WORDS)
+                os._exit(128 + signal.SIGTERM)
+
+    listener = threading.Thread(target=listen, name="semascope-last-words", daemon=True)
+    listener.start()
+    old_handler = signal.signal(signal.SIGTERM, lambda number, frame: None)
+    old_pipe = signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(old_pipe)
+        signal.signal(signal.SIGTERM, old_handler)
+        os.close(write_end)  # ends the listener
+        listener.join()
+        os.close(read_end)
