@@ -392,7 +392,6 @@ def test_settings_that_make_no_sense_are_refused(build, as_lines, options):
     "arguments",
     [
         ["build", "--min-df", "many"],
-        ["build", "--stop-words", "nowhere.txt"],
         ["fit", "--topics", "0"],
         ["fit", "--topics", "few"],
         ["fit", "--tol", "-1"],

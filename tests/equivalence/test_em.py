@@ -54,6 +54,16 @@ def test_a_whole_fit_in_double_precision_equals_the_dense_reference(seed):
 
 
 @pytest.mark.parametrize("seed", range(4))
+def test_the_textbook_algorithm_gives_the_numbers_of_the_fused_one(seed):
+    counts = large_counts(seed)
+    settings = {"max_iter": 20, "tol": 0, "random_state": seed, "dtype": "float64"}
+    fused, textbook = (PLSA(5, algorithm=algorithm, **settings).fit(counts) for algorithm in ("fused", "textbook"))
+    assert_allclose(textbook.log_likelihood_, fused.log_likelihood_, rtol=1e-10)
+    assert_allclose(textbook.components_, fused.components_, atol=1e-10)
+    assert_allclose(textbook.doc_topics_, fused.doc_topics_, atol=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(4))
 def test_single_precision_stays_within_a_ten_thousandth_a_token_of_double(seed):
     counts = large_counts(seed)
     single, double = (

@@ -22,9 +22,12 @@ from semascope.training.em import EM
 from semascope.training.loop import run
 from semascope.training.progress import progress_bar
 from semascope.training.stopping import INTERRUPTED, StopRule
+from semascope.training.textbook import TextbookEM
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+ALGORITHMS = {"fused": EM, "textbook": TextbookEM}
 
 FOLD_IN_PASSES = 200
 FOLD_IN_TOLERANCE = 1e-4
@@ -46,6 +49,9 @@ class PLSA(TopicModel):
         Stop when an iteration changes the log-likelihood by less than this share of itself.
     random_state : int, RandomState or None, default=None
         Seed of the start.
+    algorithm : {"fused", "textbook"}, default="fused"
+        Both give the same numbers up to rounding. "textbook" stores P(topic | word, document) for every entry of the corpus, as
+        the first papers did: for reading and for comparison.
     dtype : {"float32", "float64"}, default="float32"
         Precision of the topics. Sums and likelihoods are always added exactly or in double precision.
     engine : Engine, optional
@@ -89,6 +95,7 @@ class PLSA(TopicModel):
         max_iter: int = 100,
         tol: float = 1e-4,
         random_state: Any = None,
+        algorithm: str = "fused",
         dtype: str = "float32",
         engine: Engine | None = None,
         verbose: bool = False,
@@ -97,6 +104,7 @@ class PLSA(TopicModel):
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
+        self.algorithm = algorithm
         self.dtype = dtype
         self.engine = engine
         self.verbose = verbose
@@ -115,7 +123,7 @@ class PLSA(TopicModel):
         """
         engine = self._engine()
         corpus = engine.together(lambda: self._checked(X))
-        algorithm = EM(
+        algorithm = ALGORITHMS[self.algorithm](
             n_topics=self.n_components,
             n_documents=corpus.n_documents,
             n_words=corpus.n_words,
@@ -124,7 +132,7 @@ class PLSA(TopicModel):
             dtype=self.dtype,
         )
         if checkpoints:
-            identity = {"algorithm": "EM", **asdict(algorithm), "corpus": corpus.fingerprint}
+            identity = {"algorithm": self.algorithm, **asdict(algorithm), "corpus": corpus.fingerprint}
             checkpoints = replace(checkpoints, identity=identity)
         show = self.verbose and engine.leads
         bar = progress_bar("PLSA", max_iter=self.max_iter, n_tokens=corpus.n_tokens, show=show)
@@ -177,6 +185,8 @@ class PLSA(TopicModel):
             problem = f"max_iter must be a whole number of at least 1, but was {self.max_iter!r}"
         elif not self.tol >= 0:
             problem = f"tol must be a number of at least 0, but was {self.tol!r}"
+        elif self.algorithm not in ALGORITHMS:
+            problem = f"algorithm must be one of {', '.join(ALGORITHMS)}, but was {self.algorithm!r}"
         elif self.dtype not in ("float32", "float64"):
             problem = f'dtype must be "float32" or "float64", but was {self.dtype!r}'
         if problem:

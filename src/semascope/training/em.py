@@ -72,7 +72,7 @@ class ExpectedCounts(NamedTuple):
 class EMStats(NamedTuple):
     """What a pass adds up: expected counts of words and topics, and the log-likelihood before the pass."""
 
-    word_topic: ExpectedCounts | CountTotal
+    word_topic: ExpectedCounts | Counts | CountTotal
     log_likelihood: Scalars | ScalarTotal
 
 
