@@ -3,6 +3,8 @@
 import gzip
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -32,3 +34,12 @@ def collection(name):
     with gzip.open(path, "rt", encoding="utf-8") as file:
         records = [json.loads(line) for line in file]
     return [text for record in records for text in (record["texts"].values() if "texts" in record else [record["text"]])]
+
+
+def mpirun(n_ranks, *arguments, wait=True, **options):
+    """Run a Python script on so many MPI ranks; as root and on few cores, too."""
+    command = [str(Path(sys.executable).parent / "mpirun"), "-n", str(n_ranks), "--oversubscribe", "--bind-to", "none"]
+    command += [sys.executable, *map(str, arguments)]
+    environment = os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "env": environment} | options
+    return subprocess.run(command, timeout=90, check=False, **streams) if wait else subprocess.Popen(command, **streams)

@@ -80,8 +80,8 @@ class MPIEngine:
             error = InputError(unlike)
             error.on_all_ranks = True  # type: ignore[attr-defined]
             raise error
-        bounds = np.linspace(0, len(shards), comm.size + 1).round().astype(int)
-        mine = shards[bounds[comm.rank] : bounds[comm.rank + 1]]
+        first, last = (-(-rank * len(shards) // comm.size) for rank in (comm.rank, comm.rank + 1))  # rank 0 always has one
+        mine = shards[first:last]
         n_threads = self.threads_per_rank or fair_share_of_cores()
         with ThreadPoolExecutor(n_threads, thread_name_prefix="semascope") as pool, last_words(comm):
             threads = together(comm, lambda: OnThreads(pool, mine))
@@ -132,7 +132,7 @@ class OnRanks:
 
     def _empty_like_first(self, total: Stats) -> Stats:
         first = None if total is None else type(total)(*(part.empty_like() for part in total))
-        first = self._comm.bcast(first, root=0)  # rank 0 always has a shard
+        first = self._comm.bcast(first, root=0)
         return first if total is None else total
 
     def documents(self, name: str) -> NDArray[np.floating[Any]]:

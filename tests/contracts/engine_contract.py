@@ -1,0 +1,170 @@
+"""What every engine promises, as plain checks: run in this process, or by every rank of an MPI job.
+
+python tests/contracts/engine_contract.py '{"mpi": 2}' CORPUS FOLDER   runs them all and prints digests of the fitted models.
+"""
+
+import hashlib
+import json
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from semascope import Corpus, MPIEngine, ThreadEngine
+from semascope.engines.exact import Counts, Scalars
+from semascope.storage import open_directory
+from semascope.training.checkpoint import Checkpoints
+from semascope.training.em import EM
+from semascope.training.loop import run
+from semascope.training.stopping import StopRule
+from semascope.training.textbook import TextbookEM
+
+
+def facts(corpus):
+    return {"n_documents": corpus.n_documents, "n_words": corpus.n_words, "n_tokens": corpus.n_tokens, "seed": 1}
+
+
+ALGORITHMS = {
+    "fused EM": lambda corpus: EM(5, **facts(corpus)),
+    "fused EM in double precision": lambda corpus: EM(5, **facts(corpus), dtype="float64"),
+    "textbook EM": lambda corpus: TextbookEM(5, **facts(corpus)),
+}
+
+
+class Tally(NamedTuple):
+    """Shards and documents."""
+
+    words: Counts
+    sums: Scalars
+
+
+def tally(shard):
+    counts = np.ones((len(shard.by_word.words), 1), dtype=np.float32)
+    part = Counts(shard.by_word.words, counts, (shard.n_words, 1), 1e6)
+    return {"number": np.full((shard.n_documents, 1), shard.number)}, Tally(part, Scalars((1.0, float(shard.n_documents))))
+
+
+def count_up(shard, local, state):
+    _, stats = tally(shard)
+    return {"number": local["number"] + state}, stats
+
+
+def broken_in_one(shard):
+    if shard.number == 1:
+        raise ValueError("shard 1 is broken")
+    return tally(shard)
+
+
+def raised(action, kind):
+    try:
+        action()
+    except kind as error:
+        return str(error)
+    return None
+
+
+def every_shard_is_worked_on_once_and_keeps_its_locals(engine, corpus, folder):
+    shards = corpus.shards()
+    with engine.place(shards, folder) as placed:
+        assert placed.begin(tally).sums.sums() == [len(shards), corpus.n_documents]
+        for _ in range(3):
+            stats = placed.step(count_up, 10)
+        assert stats.sums.sums() == [len(shards), corpus.n_documents]
+        want = np.concatenate([np.full(s.n_documents, s.number + 30) for s in shards])
+        assert placed.documents("number")[:, 0].tolist() == want.tolist()
+
+
+def locals_are_saved_and_taken_up(engine, corpus, folder):
+    with engine.place(corpus.shards(), folder) as placed:
+        placed.begin(tally)
+        placed.step(count_up, 7)
+        placed.save(folder / "saved", "test", 1, lambda draft: draft.facts.update(note="fine"))
+        want = placed.documents("number").tolist()
+    saved = open_directory(folder / "saved", "test", 1)
+    assert saved.facts["note"] == "fine"
+    with engine.place(corpus.shards(), folder) as placed:
+        placed.load_locals(saved)
+        assert placed.documents("number").tolist() == want
+        placed.step(count_up, 1)
+        assert placed.documents("number").tolist() == (np.array(want) + 1).tolist()
+
+
+def a_broken_writer_leaves_what_was_there(engine, corpus, folder):
+    def fail(draft):
+        raise OSError(28, "No space left on device")
+
+    with engine.place(corpus.shards(), folder) as placed:
+        placed.begin(tally)
+        placed.save(folder / "kept", "test", 1, lambda draft: draft.facts.update(note="old"))
+        assert raised(lambda: placed.save(folder / "kept", "test", 1, fail), OSError)
+        assert placed.agree(1) == 1
+    assert open_directory(folder / "kept", "test", 1).facts["note"] == "old"
+
+
+def an_error_in_a_task_comes_out_everywhere(engine, corpus, folder):
+    with engine.place(corpus.shards(), folder) as placed:
+        assert "shard 1 is broken" in raised(lambda: placed.begin(broken_in_one), ValueError)
+        assert placed.begin(tally).sums.sums()[0] == len(corpus.shards())  # and the engine still works
+
+
+def actions_run_once_or_together(engine, corpus, folder):
+    engine.once(lambda: (folder / "once").mkdir())
+    assert (folder / "once").is_dir()
+    assert engine.together(lambda: 5) == 5
+    assert "oops" in raised(lambda: engine.once(lambda: [][len("oops")] if engine.leads is None else int("oops")), ValueError)
+
+
+def more_workers_than_shards_are_no_problem(engine, corpus, folder):
+    with engine.place(corpus.shards()[:1], folder) as placed:
+        assert placed.begin(tally).sums.sums()[0] == 1
+        assert placed.step(count_up, 1).words.table.sum() > 0
+
+
+CHECKS = [
+    every_shard_is_worked_on_once_and_keeps_its_locals,
+    locals_are_saved_and_taken_up,
+    a_broken_writer_leaves_what_was_there,
+    an_error_in_a_task_comes_out_everywhere,
+    actions_run_once_or_together,
+    more_workers_than_shards_are_no_problem,
+]
+
+
+def digest(fitted):
+    content = hashlib.blake2b(repr(fitted.history).encode())
+    for part in (fitted.documents, *fitted.state):
+        content.update(np.ascontiguousarray(part).tobytes())
+    return content.hexdigest()
+
+
+def digests(engine, corpus, folder):
+    """Every algorithm's model; fitted in one go, and cut off, saved and resumed."""
+    found = {}
+    for name, make in ALGORITHMS.items():
+        algorithm, shards = make(corpus), corpus.shards()
+        whole = run(algorithm, shards, engine, stop=StopRule(6, 0.0))
+        unfinished = folder / name
+        run(algorithm, shards, engine, stop=StopRule(3, 0.0), checkpoints=Checkpoints(unfinished, 0.0))
+        resumed = run(algorithm, shards, engine, stop=StopRule(6, 0.0), checkpoints=Checkpoints(unfinished, 1e9, resume=True))
+        assert digest(resumed) == digest(whole), name
+        found[name] = digest(whole)
+    return found
+
+
+def keep_the_contract(engine, corpus_path, folder):
+    """Run every check; give the digests of the models."""
+    corpus = Corpus.open(corpus_path)
+    for check in CHECKS:
+        own = folder / check.__name__
+        engine.once(lambda own=own: own.mkdir())
+        check(engine, corpus, own)
+    return digests(engine, corpus, folder)
+
+
+if __name__ == "__main__":
+    settings = json.loads(sys.argv[1])
+    mine = MPIEngine(settings["mpi"]) if "mpi" in settings else ThreadEngine(settings["threads"])
+    result = keep_the_contract(mine, Path(sys.argv[2]), Path(sys.argv[3]))
+    if mine.leads:
+        print("digests", json.dumps(result))
