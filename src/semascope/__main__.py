@@ -1,0 +1,6 @@
+"""python -m semascope"""
+
+from semascope.cli.main import main
+
+if __name__ == "__main__":
+    main()
