@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 import warnings
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -75,28 +76,22 @@ def test_a_run_killed_at_any_moment_and_resumed_gives_the_same_bits(corpus_path,
 
 
 def test_ctrl_c_keeps_the_model_so_far_and_a_checkpoint(corpus_path, uninterrupted, tmp_path):
-    class Impatient:
+    class Impatient(ThreadEngine):
         """An engine whose user presses Ctrl-C during the seventh iteration."""
 
+        @contextmanager
         def place(self, shards, work_dir=None):
-            self.placed = ThreadEngine(2).place(shards)
-            return self
+            with super().place(shards, work_dir) as placed:
+                step, steps = placed.step, iter(range(1000))
 
-        def __enter__(self):
-            placed, steps = self.placed.__enter__(), iter(range(1000))
-            step = placed.step
+                def pressing(task, state):
+                    if next(steps) == 6:
+                        os.kill(os.getpid(), signal.SIGINT)
+                        time.sleep(0.01)
+                    return step(task, state)
 
-            def pressing(task, state):
-                if next(steps) == 6:
-                    os.kill(os.getpid(), signal.SIGINT)
-                    time.sleep(0.01)
-                return step(task, state)
-
-            placed.step = pressing
-            return placed
-
-        def __exit__(self, *error):
-            return self.placed.__exit__(*error)
+                placed.step = pressing
+                yield placed
 
     checkpoints = Checkpoints(tmp_path / "unfinished")
     with pytest.warns(InterruptedFitWarning, match="after 7 iterations"):

@@ -40,6 +40,9 @@ class Checkpoints:
     identity: dict[str, Any] = field(default_factory=dict)
     _last: float = field(default_factory=time.monotonic)
 
+    def __post_init__(self) -> None:
+        self.directory = Path(self.directory)
+
     def due(self) -> bool:
         """Tell whether it is time."""
         return time.monotonic() - self._last >= self.seconds
