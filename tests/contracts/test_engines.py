@@ -5,8 +5,8 @@ import json
 import pytest
 
 from contracts import engine_contract
-from helpers import large_counts, mpirun
-from semascope import Corpus, ThreadEngine
+from helpers import mpirun
+from semascope import ThreadEngine
 
 
 def on_threads(n_threads):
@@ -36,17 +36,10 @@ ENGINES = {
 
 
 @pytest.fixture(scope="module")
-def corpus(tmp_path_factory):
-    path = tmp_path_factory.mktemp("corpus") / "corpus"
-    Corpus.from_matrix(large_counts()).save(path)
-    return path
-
-
-@pytest.fixture(scope="module")
-def of_one_thread(corpus, tmp_path_factory):
-    return on_threads(1)(corpus, tmp_path_factory.mktemp("one"))
+def of_one_thread(corpus_path, tmp_path_factory):
+    return on_threads(1)(corpus_path, tmp_path_factory.mktemp("one"))
 
 
 @pytest.mark.parametrize("keep_the_contract", ENGINES.values(), ids=ENGINES)
-def test_the_contract_is_kept_and_the_bits_are_those_of_one_thread(keep_the_contract, corpus, of_one_thread, tmp_path):
-    assert keep_the_contract(corpus, tmp_path) == of_one_thread
+def test_the_contract_is_kept_and_the_bits_are_those_of_one_thread(keep_the_contract, corpus_path, of_one_thread, tmp_path):
+    assert keep_the_contract(corpus_path, tmp_path) == of_one_thread

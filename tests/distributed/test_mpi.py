@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from helpers import large_counts, mpirun
+from helpers import mpirun
 from semascope import PLSA, Corpus, MPIEngine, load
 from semascope.engines import mpi
 from semascope.engines.likeness import difference, likeness
@@ -15,13 +15,6 @@ from semascope.errors import MissingExtraError
 from semascope.storage import is_directory_of
 
 SETTINGS = ["--topics", "6", "--max-iter", "60", "--tol", "0", "--seed", "5"]
-
-
-@pytest.fixture(scope="module")
-def corpus_path(tmp_path_factory):
-    path = tmp_path_factory.mktemp("corpus") / "corpus"
-    Corpus.from_matrix(large_counts()).save(path)
-    return path
 
 
 @pytest.fixture(scope="module")

@@ -124,6 +124,7 @@ def test_a_stored_shard_is_the_shard_in_memory(tmp_path):
     ("make", "sentence"),
     [
         (lambda: Corpus.from_texts([]), "there are no documents"),
+        (lambda: Corpus.from_texts("one text"), "put the one text into a list"),
         (lambda: Corpus.from_texts(["", "?"]), "no words in the 2 documents"),
         (lambda: Corpus.from_texts(["a b"], analyzer=Analyzer(min_df=2)), "loosen one of these"),
         (lambda: Corpus.from_texts(["x y", 3.5]), "text 1 is not a string but float"),

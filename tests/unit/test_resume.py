@@ -24,13 +24,6 @@ SETTINGS = {"n_components": 6, "max_iter": 40, "tol": 0, "random_state": 5}
 
 
 @pytest.fixture(scope="module")
-def corpus_path(tmp_path_factory):
-    path = tmp_path_factory.mktemp("corpus") / "corpus"
-    Corpus.from_matrix(large_counts()).save(path)
-    return path
-
-
-@pytest.fixture(scope="module")
 def uninterrupted(corpus_path):
     return PLSA(**SETTINGS).fit(Corpus.open(corpus_path))
 

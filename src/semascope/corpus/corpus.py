@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from semascope.corpus.analyze import Analyzer
 from semascope.corpus.count import Rows, count_texts, count_tokens
+from semascope.corpus.documents import described, numbered, without_empty_columns
 from semascope.corpus.matrix import rows_of_matrix
 from semascope.corpus.read import Documents, document_schema
 from semascope.corpus.shards import ShardRef, cut, frozen, read_only, shard_of
@@ -94,7 +95,7 @@ class Corpus:
         if len(rows.ends) == 1:
             raise SourceError(_nothing_in(documents))
         try:
-            return cls(rows, words, _drop_empty_columns(_numbered(pl.concat(kept))), analyzer)._checked(vocabulary)
+            return cls(rows, words, without_empty_columns(numbered(pl.concat(kept))), analyzer)._checked(vocabulary)
         except InputError as error:
             if isinstance(documents, Documents):
                 msg = f"{documents.source}: {error}"
@@ -116,8 +117,11 @@ class Corpus:
         With a `vocabulary`, a model's for example, only its words are counted.
         """
         analyzer = _counting(analyzer, vocabulary)
-        texts = [texts] if isinstance(texts, str) else list(texts)
-        documents = _documents(len(texts), ids, labels, texts)
+        if isinstance(texts, str):
+            msg = "expected several texts; put the one text into a list."
+            raise InputError(msg)
+        texts = list(texts)
+        documents = described(len(texts), ids, labels, texts)
         rows, words = count_texts([texts], analyzer)
         return cls(rows, words, documents, analyzer)._checked(vocabulary)
 
@@ -133,9 +137,9 @@ class Corpus:
         """Make a corpus from documents that are lists of words already, of any script or kind."""
         analyzer = analyzer or Analyzer(lowercase=False, min_length=1)
         listed = list(documents)
-        described = _documents(len(listed), ids, labels, None)
+        documents_given = described(len(listed), ids, labels, None)
         rows, words = count_tokens(listed, analyzer)
-        return cls(rows, words, described, analyzer)._checked(None)
+        return cls(rows, words, documents_given, analyzer)._checked(None)
 
     @classmethod
     def from_matrix(
@@ -156,7 +160,7 @@ class Corpus:
             msg = "the vocabulary names a word twice; each column needs a word of its own."
             raise InputError(msg)
         series = pl.Series("word", names, dtype=pl.String)
-        return cls(rows, series, _documents(len(rows.ends) - 1, ids, labels, None), None)
+        return cls(rows, series, described(len(rows.ends) - 1, ids, labels, None), None)
 
     # --- on disk -----------------------------------------------------------------------------------------------------------
 
@@ -221,7 +225,7 @@ class Corpus:
     def documents(self) -> pl.DataFrame:
         if isinstance(self._given_documents, pl.DataFrame):
             return self._given_documents
-        return _numbered(pl.DataFrame(self._given_documents, schema_overrides=document_schema(())))
+        return numbered(pl.DataFrame(self._given_documents, schema_overrides=document_schema(())))
 
     @cached_property
     def vocabulary(self) -> NDArray[np.object_]:
@@ -364,24 +368,6 @@ class StoredCorpus(Corpus):
         return [StoredShard(self.path, self.fingerprint, number, first, last) for number, (first, last) in bounds]
 
 
-def _documents(
-    n_documents: int, ids: Sequence[str] | None, labels: Sequence[Any] | None, texts: list[str] | None
-) -> dict[str, Any]:
-    """Check what comes with the documents; making the frame can wait until somebody looks."""
-    for name, values in (("ids", ids), ("labels", labels)):
-        if values is not None and len(values) != n_documents:
-            msg = f"there are {n_documents:,} documents, but {len(values):,} {name}."
-            raise InputError(msg)
-    if n_documents == 0:
-        msg = "there are no documents."
-        raise InputError(msg)
-    columns: dict[str, Any] = {"id": [None] * n_documents if ids is None else _unique([str(i) for i in ids])}
-    if texts is not None:
-        columns["text"] = texts
-    columns["labels"] = [None] * n_documents if labels is None else [_label_list(label) for label in labels]
-    return columns
-
-
 def _counting(analyzer: Analyzer | None, vocabulary: pl.Series | None) -> Analyzer:
     """The analyzer to count with: a given vocabulary is not pruned again."""
     analyzer = analyzer or Analyzer()
@@ -403,36 +389,3 @@ def _no_words(n_documents: int, analyzer: Analyzer | None) -> str:
     limits += [f"max_features={analyzer.max_features}"] if analyzer.max_features else []
     limits += ["the stop words"] if analyzer.stop_words else []
     return f"no words of the {n_documents:,} documents are left within {', '.join(limits)}: loosen one of these."
-
-
-def _label_list(label: Any) -> list[str]:
-    if label is None:
-        return []
-    return [str(label)] if isinstance(label, str | int) else [str(one) for one in label]
-
-
-def _numbered(documents: pl.DataFrame) -> pl.DataFrame:
-    """Number the documents that have no id, and see that no id stands twice."""
-    number = pl.int_range(pl.len()).cast(pl.String)
-    documents = documents.with_columns(
-        id=pl.col("id").fill_null(number) if "id" in documents.columns else number,
-        labels=(pl.col("labels") if "labels" in documents.columns else pl.lit(None, pl.List(pl.String))).fill_null([]),
-    )
-    _unique(documents["id"])
-    return documents
-
-
-def _unique(ids: Any) -> Any:
-    series = pl.Series("id", ids, dtype=pl.String)
-    if series.n_unique() < len(series):
-        twice = series.filter(series.is_duplicated())[0]
-        places = (series == twice).arg_true()
-        msg = f"the id {twice!r} stands twice, at documents {places[0] + 1:,} and {places[1] + 1:,}: ids must be unique."
-        raise InputError(msg)
-    return ids
-
-
-def _drop_empty_columns(documents: pl.DataFrame) -> pl.DataFrame:
-    """Leave out fields that no document has."""
-    always = {"id", "text", "labels"}
-    return documents.select(s for s in documents if s.name in always or s.null_count() < len(s))

@@ -1,0 +1,61 @@
+"""What comes with the documents of a corpus: ids, labels, texts and further fields, as a frame."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+
+from semascope.errors import InputError
+
+
+def described(
+    n_documents: int, ids: Sequence[str] | None, labels: Sequence[Any] | None, texts: list[str] | None
+) -> dict[str, Any]:
+    """Check what comes with the documents; making the frame can wait until somebody looks."""
+    for name, values in (("ids", ids), ("labels", labels)):
+        if values is not None and len(values) != n_documents:
+            msg = f"there are {n_documents:,} documents, but {len(values):,} {name}."
+            raise InputError(msg)
+    if n_documents == 0:
+        msg = "there are no documents."
+        raise InputError(msg)
+    columns: dict[str, Any] = {"id": [None] * n_documents if ids is None else _unique([str(i) for i in ids])}
+    if texts is not None:
+        columns["text"] = texts
+    columns["labels"] = [None] * n_documents if labels is None else [_label_list(label) for label in labels]
+    return columns
+
+
+def _label_list(label: Any) -> list[str]:
+    if label is None:
+        return []
+    return [str(label)] if isinstance(label, str | int) else [str(one) for one in label]
+
+
+def numbered(documents: pl.DataFrame) -> pl.DataFrame:
+    """Number the documents that have no id, and see that no id stands twice."""
+    number = pl.int_range(pl.len()).cast(pl.String)
+    documents = documents.with_columns(
+        id=pl.col("id").fill_null(number) if "id" in documents.columns else number,
+        labels=(pl.col("labels") if "labels" in documents.columns else pl.lit(None, pl.List(pl.String))).fill_null([]),
+    )
+    _unique(documents["id"])
+    return documents
+
+
+def _unique(ids: Any) -> Any:
+    series = pl.Series("id", ids, dtype=pl.String)
+    if series.n_unique() < len(series):
+        twice = series.filter(series.is_duplicated())[0]
+        places = (series == twice).arg_true()
+        msg = f"the id {twice!r} stands twice, at documents {places[0] + 1:,} and {places[1] + 1:,}: ids must be unique."
+        raise InputError(msg)
+    return ids
+
+
+def without_empty_columns(documents: pl.DataFrame) -> pl.DataFrame:
+    """Leave out fields that no document has."""
+    always = {"id", "text", "labels"}
+    return documents.select(s for s in documents if s.name in always or s.null_count() < len(s))
