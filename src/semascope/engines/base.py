@@ -35,7 +35,10 @@ class Placed(Protocol):
         """Run ``task(shard)`` on every shard; keep the locals, add the statistics."""
 
     def step(self, task: Callable[[Shard, Locals, Any], tuple[Locals, Stats]], state: Any) -> Stats:
-        """Run ``task(shard, locals, state)`` on every shard; keep the new locals, add the statistics."""
+        """Run ``task(shard, locals, state)`` on every shard; keep the new locals, add the statistics.
+
+        The sums are good until the next step, which may use their memory again.
+        """
 
     def documents(self, name: str) -> NDArray[np.floating[Any]]:
         """Give the rows of the local array `name` of all shards, one row for each document of the corpus."""

@@ -83,8 +83,14 @@ class CountTotal:
     @classmethod
     def for_part(cls, part: CountPart) -> CountTotal:
         """Make an empty total that such parts can be added to."""
-        exponent = BITS - math.ceil(math.log2(part.bound)) if part.bound > 0 else 0
-        return cls(np.zeros(part.shape, dtype=np.int64), min(exponent, 1000))
+        return cls(np.zeros(part.shape, dtype=np.int64), _exponent(part.bound))
+
+    def emptied_for(self, part: CountPart) -> CountTotal:
+        """Give an empty total for such parts; this one itself if it fits, which costs no fresh memory."""
+        if (self.table.shape, self.exponent) != (part.shape, _exponent(part.bound)):
+            return CountTotal.for_part(part)
+        self.table.fill(0)
+        return self
 
     def __reduce__(self) -> tuple[Any, ...]:
         return CountTotal, (self.table, self.exponent)
@@ -126,6 +132,10 @@ class ScalarTotal:
 
     parts: list[tuple[float, ...]]
 
+    def emptied_for(self, part: Scalars) -> ScalarTotal:
+        """Give an empty total for such parts."""
+        return part.empty_total()
+
     def add(self, part: Scalars) -> None:
         """Add what a shard found."""
         self.parts.append(part.values)
@@ -143,17 +153,31 @@ class ScalarTotal:
         return [math.fsum(column) for column in zip(*self.parts, strict=True)]
 
 
-class Accumulator:
-    """Adds the statistics of shards, from any thread and in any order, to one and the same result."""
+def _exponent(bound: float) -> int:
+    """The power of two that makes the largest sum just fit."""
+    return min(BITS - math.ceil(math.log2(bound)), 1000) if bound > 0 else 0
 
-    def __init__(self) -> None:
+
+class Accumulator:
+    """Adds the statistics of shards, from any thread and in any order, to one and the same result.
+
+    Parameters
+    ----------
+    spare : named tuple of totals, optional
+        Totals of an earlier addition that nobody needs any more: those of the same statistics are used again.
+    """
+
+    def __init__(self, spare: Any = None) -> None:
         self._first = Lock()
+        self._spare = spare
         self.total: Any = None
 
     def add(self, stats: Any) -> None:
         """Add a named tuple of counts and scalars; `total` is the same named tuple of their totals."""
         with self._first:
-            if self.total is None:
+            if self.total is None and type(self._spare) is type(stats):
+                self.total = type(stats)(*(total.emptied_for(part) for total, part in zip(self._spare, stats, strict=True)))
+            elif self.total is None:
                 self.total = type(stats)(*(part.empty_total() for part in stats))
         for total, part in zip(self.total, stats, strict=True):
             total.add(part)

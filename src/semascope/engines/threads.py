@@ -58,6 +58,7 @@ class OnThreads:
         self._pool = pool
         self._shards = list(pool.map(lambda ref: ref.open(), shards))
         self._locals: dict[int, Locals] = {}
+        self._last_total: Stats = None
 
     def begin(self, task: Callable[[Shard], tuple[Locals, Stats]]) -> Stats:
         return self._run(task)
@@ -66,7 +67,7 @@ class OnThreads:
         return self._run(lambda shard: task(shard, self._locals[shard.number], state))
 
     def _run(self, task: Callable[[Shard], tuple[Locals, Stats]]) -> Stats:
-        accumulator = Accumulator()
+        accumulator = Accumulator(spare=self._last_total)
 
         def work(shard: Shard) -> None:
             new_locals, stats = task(shard)
@@ -80,6 +81,7 @@ class OnThreads:
         finally:
             for future in futures:
                 future.cancel()  # after an error the rest need not run
+        self._last_total = accumulator.total
         return accumulator.total
 
     def documents(self, name: str) -> NDArray[np.floating[Any]]:
