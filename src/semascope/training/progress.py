@@ -6,12 +6,13 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import count
 
 from semascope.training.loop import Watcher
 
 
 @contextmanager
-def progress_bar(title: str, *, max_iter: int, n_tokens: float, done: int = 0, show: bool) -> Iterator[Watcher | None]:
+def progress_bar(title: str, *, max_iter: int, n_tokens: float, show: bool) -> Iterator[Watcher | None]:
     """Show objective, speed and time left on a terminal; yield None, which watches nothing, anywhere else."""
     if not show or not sys.stderr.isatty():
         yield None
@@ -29,11 +30,11 @@ def progress_bar(title: str, *, max_iter: int, n_tokens: float, done: int = 0, s
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(title, total=max_iter, completed=done, facts="")
-        began, first = time.monotonic(), done
+        task = progress.add_task(title, total=max_iter, facts="")
+        began, iterations = time.monotonic(), count(1)
 
         def watch(history: Sequence[float]) -> None:
-            speed = n_tokens * (len(history) - first) / max(time.monotonic() - began, 1e-9)
+            speed = n_tokens * next(iterations) / max(time.monotonic() - began, 1e-9)  # a resumed run has a history already
             facts = f"log-likelihood {history[-1] / max(n_tokens, 1e-300):.4f} a token, {speed / 1e6:.1f} M tokens/s"
             progress.update(task, completed=len(history), facts=facts)
 
