@@ -9,7 +9,7 @@ import semascope
 
 ROOT = Path(semascope.__file__).parent
 LAYERS = [
-    "errors", "storage", "kernels", "corpus", "engines", "training", "evaluation", "models", "workflow", "cli",
+    "errors", "machine", "storage", "kernels", "corpus", "engines", "training", "evaluation", "models", "workflow", "cli",
 ]  # fmt: skip
 """Each may import those before it."""
 

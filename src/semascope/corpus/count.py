@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,6 +16,7 @@ from semascope.corpus.analyze import Analyzer
 from semascope.corpus.wordtable import WordTable
 from semascope.errors import InputError
 from semascope.kernels.rows import renumber
+from semascope.machine import usable_cores
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -61,7 +61,7 @@ class Piece(NamedTuple):
 
 def count_texts(texts: Iterable[Sequence[str] | pl.Series], analyzer: Analyzer) -> tuple[Rows, pl.Series]:
     """Count the words of blocks of texts; give the rows and the vocabulary, most frequent word first."""
-    threads = os.cpu_count() or 1
+    threads = usable_cores()
     with ThreadPoolExecutor(threads) as pool:
         if analyzer.token_pattern is not None:
             pieces, words, numbers = _count_tokens(_tokens_by_pattern(texts, analyzer))
@@ -72,7 +72,7 @@ def count_texts(texts: Iterable[Sequence[str] | pl.Series], analyzer: Analyzer) 
 
 def count_tokens(documents: Iterable[Sequence[str]], analyzer: Analyzer) -> tuple[Rows, pl.Series]:
     """Count words that come ready made; the analyzer's stop words, stems and limits apply, its case and pattern do not."""
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+    with ThreadPoolExecutor(usable_cores()) as pool:
         return _assemble(*_count_tokens(documents), analyzer, pool)
 
 

@@ -21,8 +21,9 @@ from semascope.corpus.shards import Shard, ShardRef
 from semascope.engines.base import Locals, Stats
 from semascope.engines.exact import CountTotal
 from semascope.engines.likeness import difference, likeness
-from semascope.engines.threads import OnThreads, usable_cores
+from semascope.engines.threads import OnThreads
 from semascope.errors import InputError, MissingExtraError
+from semascope.machine import usable_cores
 from semascope.storage import Directory, Draft, writing
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ import numpy as np
 from semascope.corpus.shards import Shard, ShardRef
 from semascope.engines.base import Locals, Stats
 from semascope.engines.exact import Accumulator
+from semascope.machine import usable_cores
 from semascope.storage import Directory, Draft, writing
 
 if TYPE_CHECKING:
@@ -116,8 +116,3 @@ class OnThreads:
 def local_name(name: str, number: int) -> str:
     """Name of the file that holds a local array of a shard."""
     return f"{name}-{number:06d}"
-
-
-def usable_cores() -> int:
-    """Cores this process may run on, which in a container can be fewer than the machine has."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
