@@ -76,6 +76,14 @@ def test_duplicate_and_zero_entries_of_a_matrix_are_settled():
     assert Corpus.from_matrix(matrix).rows.counts.tolist() == [3.0]
 
 
+def test_the_counts_are_a_scipy_matrix_like_any_other():
+    counts = random_counts(0)
+    matrix = Corpus.from_matrix(counts).counts
+    assert (matrix.tocoo().toarray() == counts).all()
+    assert len(matrix.nonzero()[0]) == (counts > 0).sum()
+    assert (matrix.T @ matrix).shape == (counts.shape[1],) * 2
+
+
 def test_filter_takes_expressions_masks_and_numbers():
     corpus = Corpus.from_texts(TEXTS, labels=["x", "x", "y", "y"])
     for keep in (pl.col("labels").list.contains("y"), np.array([False, False, True, True]), [2, 3]):

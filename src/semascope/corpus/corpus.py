@@ -251,7 +251,12 @@ class Corpus:
         """The counts as a SciPy matrix, documents × words."""
         matrix = sp.csr_matrix((self.n_documents, self.n_words), dtype=np.float32)
         # Set the arrays by hand: SciPy's constructor would copy and check what is known to be in order.
-        matrix.indptr, matrix.indices, matrix.data = self.rows.ends, self.rows.words, self.rows.counts
+        matrix.indices, matrix.data = self.rows.words, self.rows.counts
+        matrix.indptr = self.rows.ends
+        if len(self.rows.words) < 2**31:
+            matrix.indptr = self.rows.ends.astype(np.int32)  # SciPy wants one type for both
+        else:
+            matrix.indices = self.rows.words.astype(np.int64)
         matrix.has_canonical_format = True
         return matrix
 

@@ -24,8 +24,11 @@ if TYPE_CHECKING:
 BITS = 61
 """Bits for the largest sum: rounding in single precision may lift it a little over the bound, and the sign needs one."""
 
-STRIPES = 32
+MOST_STRIPES = 32
 """Parts of a table that threads lock one at a time, so that they can add side by side."""
+
+SMALLEST_STRIPE = 1 << 18
+"""Bytes worth a lock of their own."""
 
 
 class CountPart(Protocol):
@@ -77,8 +80,13 @@ class CountTotal:
 
     table: NDArray[np.int64]
     exponent: int
-    _locks: list[Lock] = field(default_factory=lambda: [Lock() for _ in range(STRIPES)], repr=False, compare=False)
-    _turns: Iterator[int] = field(default_factory=lambda: count(step=STRIPES // 8 + 1), repr=False, compare=False)
+    _locks: list[Lock] = field(init=False, repr=False, compare=False)
+    _turns: Iterator[int] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        n_stripes = min(max(self.table.nbytes // SMALLEST_STRIPE, 1), MOST_STRIPES)
+        self._locks = [Lock() for _ in range(n_stripes)]
+        self._turns = count(step=n_stripes // 8 + 1)  # threads start at different stripes
 
     @classmethod
     def for_part(cls, part: CountPart) -> CountTotal:
@@ -98,9 +106,9 @@ class CountTotal:
     def add(self, part: CountPart) -> None:
         """Add what a shard found; threads may do so at the same time."""
         scale = math.ldexp(1.0, self.exponent)
-        borders = np.searchsorted(part.rows, np.linspace(0, len(self.table), STRIPES + 1).astype(np.int64)).tolist()
-        turn = next(self._turns)  # threads start at different stripes
-        for stripe in ((turn + i) % STRIPES for i in range(STRIPES)):
+        n_stripes, turn = len(self._locks), next(self._turns)
+        borders = np.searchsorted(part.rows, np.linspace(0, len(self.table), n_stripes + 1).astype(np.int64)).tolist()
+        for stripe in ((turn + i) % n_stripes for i in range(n_stripes)):
             with self._locks[stripe]:
                 part.add_to(self.table, scale, borders[stripe], borders[stripe + 1])
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import pickle
+import shutil
 import signal
 import tempfile
 import threading
+import uuid
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -50,9 +53,13 @@ class MPIEngine:
     ----------
     threads_per_rank : int, optional
         By default the cores of a machine are shared among the ranks on it.
+    work_dir : path, optional
+        A directory that all ranks see, for the topics of documents. By default the one where checkpoints lie, or the system's
+        for temporary files, which serves ranks on one machine.
     """
 
     threads_per_rank: int | None = None
+    work_dir: str | Path | None = None
 
     @property
     def leads(self) -> bool:
@@ -83,10 +90,12 @@ class MPIEngine:
             raise error
         first, last = (-(-rank * len(shards) // comm.size) for rank in (comm.rank, comm.rank + 1))  # rank 0 always has one
         mine = shards[first:last]
+        ranks_here()  # all ranks take part in counting, so it is done here
         n_threads = self.threads_per_rank or fair_share_of_cores()
         with ThreadPoolExecutor(n_threads, thread_name_prefix="semascope") as pool, last_words(comm):
             threads = together(comm, lambda: OnThreads(pool, mine))
-            yield OnRanks(comm, threads, shards, work_dir)
+            with shared_directory(comm, work_dir or self.work_dir) as directory:
+                yield OnRanks(comm, threads, shards, directory)
 
 
 class OnRanks:
@@ -95,14 +104,14 @@ class OnRanks:
     Attributes
     ----------
     bytes_reduced : int
-        Bytes of statistics that this rank has put into Allreduce so far.
+        Bytes of statistics that were added up across the ranks so far: the tables, and the numbers of every shard.
     """
 
-    def __init__(self, comm: Any, threads: OnThreads, shards: Sequence[ShardRef], work_dir: Path | None) -> None:
+    def __init__(self, comm: Any, threads: OnThreads, shards: Sequence[ShardRef], directory: Path) -> None:
         self._comm = comm
         self._threads = threads
         self._n_documents = sum(shard.n_documents for shard in shards)
-        self._work_dir = work_dir
+        self._directory = directory
         self.bytes_reduced = 0
 
     def begin(self, task: Callable[[Shard], tuple[Locals, Stats]]) -> Stats:
@@ -138,13 +147,13 @@ class OnRanks:
 
     def documents(self, name: str) -> NDArray[np.floating[Any]]:
         """Have every rank write its rows into one file, and map it: no rank holds or sends them all."""
-        with shared_directory(self._comm, self._work_dir) as directory:
-            path = directory / f"{name}.npy"
-            first = self._comm.bcast(next(self._threads.rows_by_shard(name))[1][:1] if self._comm.rank == 0 else None, root=0)
-            shape = (self._n_documents, *first.shape[1:])
-            together(self._comm, lambda: self._create(path, first.dtype, shape))
-            together(self._comm, lambda: self._write_rows(path, name))
-            return together(self._comm, lambda: np.asarray(np.load(path, mmap_mode="r")))
+        path = self._directory / f"{name}-{uuid.uuid4().hex}.npy"
+        path = self._comm.bcast(path, root=0)
+        first = self._comm.bcast(next(self._threads.rows_by_shard(name))[1][:1] if self._comm.rank == 0 else None, root=0)
+        shape = (self._n_documents, *first.shape[1:])
+        together(self._comm, lambda: self._create(path, first.dtype, shape))
+        together(self._comm, lambda: self._write_rows(path, name))
+        return together(self._comm, lambda: np.asarray(np.load(path, mmap_mode="r")))
 
     def _create(self, path: Path, dtype: Any, shape: tuple[int, ...]) -> None:
         if self._comm.rank == 0:
@@ -187,13 +196,17 @@ def world() -> Any:
 
 
 @cache
-def fair_share_of_cores() -> int:
-    """Cores for this rank: those it is bound to, or its part of the machine's when it is bound to none."""
+def ranks_here() -> int:
+    """Ranks on this machine."""
     from mpi4py import MPI
 
-    here = world().Split_type(MPI.COMM_TYPE_SHARED).size
+    return int(world().Split_type(MPI.COMM_TYPE_SHARED).size)
+
+
+def fair_share_of_cores() -> int:
+    """Cores for this rank: those it is bound to, or its part of the machine's when it is bound to none."""
     cores = usable_cores()
-    return cores if cores < (os.cpu_count() or 1) else max(1, cores // here)
+    return cores if cores < (os.cpu_count() or 1) else max(1, cores // ranks_here())
 
 
 def together(comm: Any, action: Callable[[], T]) -> T:
@@ -225,22 +238,28 @@ def _sendable(problem: Exception | None) -> bytes | None:
 
 
 @contextmanager
-def shared_directory(comm: Any, parent: Path | None) -> Iterator[Path]:
-    """A temporary directory that all ranks see; what is mapped from it stays readable after it is gone."""
-    made = together(comm, lambda: tempfile.TemporaryDirectory(prefix=".semascope-", dir=parent) if comm.rank == 0 else None)
-    path = Path(comm.bcast(made.name if made else None, root=0))
+def shared_directory(comm: Any, parent: str | Path | None) -> Iterator[Path]:
+    """A temporary directory that all ranks see, or a sentence that says they do not.
+
+    What is mapped from it stays readable after it is gone, on one machine; for ranks on several it stays until the end.
+    """
+    leads = comm.rank == 0
+    made = together(comm, lambda: tempfile.mkdtemp(prefix=".semascope-", dir=parent) if leads else None)
+    path = Path(comm.bcast(made, root=0))
 
     def check() -> None:
         if not path.is_dir():
-            msg = f"cannot see {path}, which rank 0 has made: all ranks need to see the directory the model is written to."
+            msg = f"cannot see {path}, which rank 0 has made: give MPIEngine a work_dir that all ranks see."
             raise InputError(msg)
 
     try:
         together(comm, check)
         yield path
     finally:
-        if made:
-            made.cleanup()
+        if leads and ranks_here() == comm.size:
+            shutil.rmtree(path, ignore_errors=True)
+        elif leads:
+            atexit.register(shutil.rmtree, path, ignore_errors=True)
 
 
 @contextmanager

@@ -50,7 +50,7 @@ class PLSA(TopicModel):
     random_state : int, RandomState or None, default=None
         Seed of the start.
     algorithm : {"fused", "textbook"}, default="fused"
-        Both give the same numbers up to rounding. "textbook" stores P(topic | word, document) for every entry of the corpus, as
+        Both give the same numbers up to rounding. "textbook" stores P(topic | word, document) for every entry of a shard, as
         the first papers did: for reading and for comparison.
     dtype : {"float32", "float64"}, default="float32"
         Precision of the topics. Sums and likelihoods are always added exactly or in double precision.
