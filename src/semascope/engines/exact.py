@@ -81,11 +81,13 @@ class CountTotal:
     table: NDArray[np.int64]
     exponent: int
     _locks: list[Lock] = field(init=False, repr=False, compare=False)
+    _in_use: list[bool] = field(init=False, repr=False, compare=False)
     _turns: Iterator[int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         n_stripes = min(max(self.table.nbytes // SMALLEST_STRIPE, 1), MOST_STRIPES)
         self._locks = [Lock() for _ in range(n_stripes)]
+        self._in_use = [True] * n_stripes
         self._turns = count(step=n_stripes // 8 + 1)  # threads start at different stripes
 
     @classmethod
@@ -97,7 +99,7 @@ class CountTotal:
         """Give an empty total for such parts; this one itself if it fits, which costs no fresh memory."""
         if (self.table.shape, self.exponent) != (part.shape, _exponent(part.bound)):
             return CountTotal.for_part(part)
-        self.table.fill(0)
+        self._in_use = [False] * len(self._in_use)  # each stripe is cleared when it is first added to, while it is at hand
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -107,10 +109,14 @@ class CountTotal:
         """Add what a shard found; threads may do so at the same time."""
         scale = math.ldexp(1.0, self.exponent)
         n_stripes, turn = len(self._locks), next(self._turns)
-        borders = np.searchsorted(part.rows, np.linspace(0, len(self.table), n_stripes + 1).astype(np.int64)).tolist()
+        borders = [len(self.table) * stripe // n_stripes for stripe in range(n_stripes + 1)]
+        places = np.searchsorted(part.rows, borders).tolist()
         for stripe in ((turn + i) % n_stripes for i in range(n_stripes)):
             with self._locks[stripe]:
-                part.add_to(self.table, scale, borders[stripe], borders[stripe + 1])
+                if not self._in_use[stripe]:
+                    self.table[borders[stripe] : borders[stripe + 1]] = 0
+                    self._in_use[stripe] = True
+                part.add_to(self.table, scale, places[stripe], places[stripe + 1])
 
     def empty_like(self) -> CountTotal:
         """Make an empty total of the same kind."""

@@ -41,6 +41,11 @@ def kernel(function):
     return _compiled(function, numba.njit(nogil=True, cache=True, fastmath=FAST))
 
 
+def inlined(function):
+    """Compile a part of kernels, to be written out where it is called: a call would cost as much as a short row."""
+    return _compiled(function, numba.njit(nogil=True, cache=True, fastmath=FAST, inline="always"))
+
+
 def strict_kernel(function):
     """Compile a kernel whose floating-point operations keep their order."""
     return _compiled(function, numba.njit(nogil=True, cache=True))

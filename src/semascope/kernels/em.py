@@ -4,6 +4,8 @@ A pass goes over a shard twice. By document: each entry's P(word | document), th
 word's expected counts, added up in the nearest cache and then, as integers, to the exact totals, so that the large table is
 touched once and in order. Four entries are taken at a time, which keeps the row they share in registers.
 
+Rows are named by array and number, not cut out: a slice costs Numba two atomic operations, as much as the arithmetic on it.
+
 Words that a document cannot have under the model (P = 0, after underflow or for a word no topic knows) take no part.
 """
 
@@ -11,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from semascope.kernels.compile import kernel
+from semascope.kernels.compile import inlined, kernel
 
 
 @kernel
@@ -27,30 +29,31 @@ def em_documents(ends, words, counts, theta, topics, new_theta, weights):
 
     Returns the sum of n log P(word | document) before the pass.
     """
-    log_likelihood = 0.0
+    log_likelihood, product = 0.0, 1.0
     for d in range(ends.shape[0] - 1):
-        old, new = theta[d], new_theta[d]
-        clear(new)
+        for k in range(theta.shape[1]):
+            new_theta[d, k] = 0
         j, end = ends[d], ends[d + 1]
         while j + 4 <= end:
-            a, b, c, e = topics[words[j]], topics[words[j + 1]], topics[words[j + 2]], topics[words[j + 3]]
-            p_a, p_b, p_c, p_e = dot_four(old, a, b, c, e)
+            a, b, c, e = words[j], words[j + 1], words[j + 2], words[j + 3]
+            p_a, p_b, p_c, p_e = dot_four(theta, d, topics, a, b, c, e)
             w_a, w_b = weight(counts[j], p_a), weight(counts[j + 1], p_b)
             w_c, w_e = weight(counts[j + 2], p_c), weight(counts[j + 3], p_e)
-            add_four(new, w_a, a, w_b, b, w_c, c, w_e, e)
+            add_four(new_theta, d, topics, w_a, a, w_b, b, w_c, c, w_e, e)
             weights[j], weights[j + 1], weights[j + 2], weights[j + 3] = w_a, w_b, w_c, w_e
-            log_likelihood += log_part(counts[j], p_a) + log_part(counts[j + 1], p_b)
-            log_likelihood += log_part(counts[j + 2], p_c) + log_part(counts[j + 3], p_e)
+            log_likelihood, product = take_logs(
+                log_likelihood, product,
+                counts[j], p_a, counts[j + 1], p_b, counts[j + 2], p_c, counts[j + 3], p_e,
+            )  # fmt: skip
             j += 4
         while j < end:
-            row = topics[words[j]]
-            p = dot(old, row)
+            p = dot(theta, d, topics, words[j])
             weights[j] = weight(counts[j], p)
-            add(new, weights[j], row)
+            add(new_theta, d, weights[j], topics, words[j])
             log_likelihood += log_part(counts[j], p)
             j += 1
-        finish(new, old)
-    return log_likelihood
+        finish(new_theta, theta, d)
+    return log_likelihood + np.log(product)
 
 
 @kernel
@@ -66,25 +69,23 @@ def em_words(distinct, word_ends, documents, places, weights, theta, topics, tot
     totals      int64[v, k]    in, out  expected counts times `scale`
     first, last                in       the distinct words to add
     """
-    sums = np.empty(theta.shape[1], theta.dtype)
+    sums = np.empty((1, theta.shape[1]), theta.dtype)
     for i in range(first, last):
-        clear(sums)
+        for k in range(sums.shape[1]):
+            sums[0, k] = 0
         j, end = word_ends[i], word_ends[i + 1]
         while j + 4 <= end:
-            add_four(
-                sums,
-                weights[places[j]], theta[documents[j]],
-                weights[places[j + 1]], theta[documents[j + 1]],
-                weights[places[j + 2]], theta[documents[j + 2]],
-                weights[places[j + 3]], theta[documents[j + 3]],
-            )  # fmt: skip
+            w_a, w_b = weights[places[j]], weights[places[j + 1]]
+            w_c, w_e = weights[places[j + 2]], weights[places[j + 3]]
+            a, b, c, e = documents[j], documents[j + 1], documents[j + 2], documents[j + 3]
+            add_four(sums, 0, theta, w_a, a, w_b, b, w_c, c, w_e, e)
             j += 4
         while j < end:
-            add(sums, weights[places[j]], theta[documents[j]])
+            add(sums, 0, weights[places[j]], theta, documents[j])
             j += 1
-        topic, total = topics[distinct[i]], totals[distinct[i]]
-        for k in range(sums.shape[0]):
-            total[k] += np.int64(np.float64(sums[k] * topic[k]) * scale + 0.5)
+        word = distinct[i]
+        for k in range(sums.shape[1]):
+            totals[word, k] += np.int64(np.float64(sums[0, k] * topics[word, k]) * scale + 0.5)
 
 
 @kernel
@@ -99,16 +100,23 @@ def fold_in(ends, words, counts, topics, theta, prior, max_passes, tolerance):
 
     A document has settled when no topic moves by more than `tolerance`.
     """
-    fresh = np.empty(theta.shape[1], theta.dtype)
+    fresh = np.empty((1, theta.shape[1]), theta.dtype)
     for d in range(ends.shape[0] - 1):
-        row = theta[d]
         for _ in range(max_passes):
-            clear(fresh)
-            for j in range(ends[d], ends[d + 1]):
-                topic = topics[words[j]]
-                add(fresh, weight(counts[j], dot(row, topic)), topic)
-            largest_move = settle(fresh, row, prior)
-            if largest_move <= tolerance:
+            for k in range(fresh.shape[1]):
+                fresh[0, k] = 0
+            j, end = ends[d], ends[d + 1]
+            while j + 4 <= end:
+                a, b, c, e = words[j], words[j + 1], words[j + 2], words[j + 3]
+                p_a, p_b, p_c, p_e = dot_four(theta, d, topics, a, b, c, e)
+                w_a, w_b = weight(counts[j], p_a), weight(counts[j + 1], p_b)
+                w_c, w_e = weight(counts[j + 2], p_c), weight(counts[j + 3], p_e)
+                add_four(fresh, 0, topics, w_a, a, w_b, b, w_c, c, w_e, e)
+                j += 4
+            while j < end:
+                add(fresh, 0, weight(counts[j], dot(theta, d, topics, words[j])), topics, words[j])
+                j += 1
+            if settle(fresh, theta, d, prior) <= tolerance:
                 break
 
 
@@ -123,89 +131,107 @@ def log_likelihoods(ends, words, counts, topics, theta, totals, tokens):
         totals[d] = 0.0
         tokens[d] = 0.0
         for j in range(ends[d], ends[d + 1]):
-            p = dot(theta[d], topics[words[j]])
+            p = dot(theta, d, topics, words[j])
             totals[d] += log_part(counts[j], p)
             if p > 0:
                 tokens[d] += counts[j]
 
 
-@kernel
-def dot(x, y):
-    total = x[0] * y[0]
-    for k in range(1, x.shape[0]):
-        total += x[k] * y[k]
+# --- parts of a pass -----------------------------------------------------------------------------------------------------
+
+
+@inlined
+def dot(x, i, y, a):
+    """Row i of x times row a of y."""
+    total = x[i, 0] * y[a, 0]
+    for k in range(1, x.shape[1]):
+        total += x[i, k] * y[a, k]
     return total
 
 
-@kernel
-def dot_four(x, a, b, c, e):
-    p_a, p_b, p_c, p_e = x[0] * a[0], x[0] * b[0], x[0] * c[0], x[0] * e[0]
-    for k in range(1, x.shape[0]):
-        p_a += x[k] * a[k]
-        p_b += x[k] * b[k]
-        p_c += x[k] * c[k]
-        p_e += x[k] * e[k]
+@inlined
+def dot_four(x, i, y, a, b, c, e):
+    """Row i of x times four rows of y."""
+    zero = x[i, 0] - x[i, 0]
+    p_a, p_b, p_c, p_e = zero, zero, zero, zero
+    for k in range(x.shape[1]):
+        p_a += x[i, k] * y[a, k]
+        p_b += x[i, k] * y[b, k]
+        p_c += x[i, k] * y[c, k]
+        p_e += x[i, k] * y[e, k]
     return p_a, p_b, p_c, p_e
 
 
-@kernel
-def add(to, w, x):
-    for k in range(to.shape[0]):
-        to[k] += w * x[k]
+@inlined
+def add(to, i, w, x, a):
+    """Add row a of x, weighted, to row i."""
+    for k in range(to.shape[1]):
+        to[i, k] += w * x[a, k]
 
 
-@kernel
-def add_four(to, w_a, a, w_b, b, w_c, c, w_e, e):
-    for k in range(to.shape[0]):
-        to[k] += (w_a * a[k] + w_b * b[k]) + (w_c * c[k] + w_e * e[k])
+@inlined
+def add_four(to, i, x, w_a, a, w_b, b, w_c, c, w_e, e):
+    """Add four rows of x, weighted, to row i."""
+    for k in range(to.shape[1]):
+        to[i, k] += (w_a * x[a, k] + w_b * x[b, k]) + (w_c * x[c, k] + w_e * x[e, k])
 
 
-@kernel
-def clear(row):
-    for k in range(row.shape[0]):  # a loop compiles in a tenth of the time of a slice assignment
-        row[k] = 0
-
-
-@kernel
+@inlined
 def weight(count, p):
     """n / p, or nothing where p is zero."""
     return count / p if p > 0 else p - p
 
 
-@kernel
+@inlined
+def take_logs(total, product, n_a, p_a, n_b, p_b, n_c, p_c, n_e, p_e):
+    """Add four times n log p to a total. Where all counts are one, as most are, by way of a product whose logarithm is taken
+    only now and then.
+    """
+    four = np.float64(p_a) * np.float64(p_b) * np.float64(p_c) * np.float64(p_e)
+    if n_a == 1 and n_b == 1 and n_c == 1 and n_e == 1 and four > 1e-140:
+        product *= four
+        if product < 1e-140:
+            total += np.log(product)
+            product = 1.0
+    else:
+        total += log_part(n_a, p_a) + log_part(n_b, p_b) + log_part(n_c, p_c) + log_part(n_e, p_e)
+    return total, product
+
+
+@inlined
 def log_part(count, p):
+    """n log p, or nothing where p is zero."""
     return np.float64(count) * np.log(np.float64(p)) if p > 0 else 0.0
 
 
-@kernel
-def finish(new, old):
-    """Times the old topics, to sum one; with nothing to sum, the old ones."""
-    total = new[0] * old[0]
-    new[0] = total
-    for k in range(1, new.shape[0]):
-        new[k] *= old[k]
-        total += new[k]
+@inlined
+def finish(new, old, d):
+    """Row d times the old one, to sum one; with nothing to sum, the old one."""
+    total = new[d, 0] - new[d, 0]
+    for k in range(new.shape[1]):
+        new[d, k] *= old[d, k]
+        total += new[d, k]
     if total > 0:
-        for k in range(new.shape[0]):
-            new[k] /= total
+        for k in range(new.shape[1]):
+            new[d, k] /= total
     else:
-        for k in range(new.shape[0]):
-            new[k] = old[k]
+        for k in range(new.shape[1]):
+            new[d, k] = old[d, k]
 
 
-@kernel
-def settle(fresh, row, prior):
-    """Put new topics into `row`; give the largest change."""
-    total = fresh[0] - fresh[0]
-    for k in range(row.shape[0]):
-        fresh[k] = fresh[k] * row[k]
-        total += fresh[k]
+@inlined
+def settle(fresh, theta, d, prior):
+    """Put new topics into row d; give the largest change."""
+    total = fresh[0, 0] - fresh[0, 0]
+    for k in range(theta.shape[1]):
+        fresh[0, k] *= theta[d, k]
+        total += fresh[0, k]
     if not total > 0:
         return total
-    total += prior * row.shape[0]
+    total += prior * theta.shape[1]
     largest = total - total
-    for k in range(row.shape[0]):
-        value = (fresh[k] + prior) / total
-        largest = max(largest, abs(value - row[k]))
-        row[k] = value
+    for k in range(theta.shape[1]):
+        value = (fresh[0, k] + prior) / total
+        largest = max(largest, abs(value - theta[d, k]))
+        theta[d, k] = value
     return largest
