@@ -81,6 +81,18 @@ def test_a_column_of_zeros_stays_zero():
     assert total.columns_normalised("float32").tolist() == [[0.25, 0], [0.75, 0]]
 
 
+def test_totals_that_are_used_again_start_from_nothing():
+    first, second = parts_of(5, 4), parts_of(6, 4)
+    second = [part._replace(table=part.table._replace(bound=first[0].table.bound)) for part in second]
+    accumulator = Accumulator(spare=total_of(first))
+    spare_table = accumulator._spare.table.table
+    for part in second:
+        accumulator.add(part)
+    assert accumulator.total.table.table is spare_table
+    assert accumulator.total.table.table.tobytes() == total_of(second).table.table.tobytes()
+    assert accumulator.total.numbers.sums() == total_of(second).numbers.sums()
+
+
 def test_totals_travel_between_processes():
     total = total_of(parts_of(3, 4)).table
     assert pickle.loads(pickle.dumps(total)).table.tobytes() == total.table.tobytes()
