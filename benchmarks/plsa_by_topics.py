@@ -21,7 +21,7 @@ from semascope import PLSA, Analyzer, Corpus, ThreadEngine
 from semascope.corpus.shards import Shard
 from semascope.engines.exact import Accumulator, CountTotal
 from semascope.kernels.compile import kernel
-from semascope.kernels.em import add, add_four, clear, dot, dot_four, log_part, weight
+from semascope.kernels.em import add, add_four, dot, dot_four, log_part, weight
 from semascope.training.em import EM, EMState, ExpectedCounts
 
 COLLECTION = "ir/med"
@@ -37,15 +37,13 @@ TOLERANCE = 1e-6
 def add_up_own_topics(ends, words, theta, topics, p):
     """Each entry's P(word | document), as far as it comes from these topics."""
     for d in range(ends.shape[0] - 1):
-        row = theta[d]
         j, end = ends[d], ends[d + 1]
         while j + 4 <= end:
-            p[j], p[j + 1], p[j + 2], p[j + 3] = dot_four(
-                row, topics[words[j]], topics[words[j + 1]], topics[words[j + 2]], topics[words[j + 3]]
-            )
+            a, b, c, e = words[j], words[j + 1], words[j + 2], words[j + 3]
+            p[j], p[j + 1], p[j + 2], p[j + 3] = dot_four(theta, d, topics, a, b, c, e)
             j += 4
         while j < end:
-            p[j] = dot(row, topics[words[j]])
+            p[j] = dot(theta, d, topics, words[j])
             j += 1
 
 
@@ -57,8 +55,8 @@ def move_documents(ends, words, counts, p, theta, topics, new_theta, weights):
     """
     log_likelihood = 0.0
     for d in range(ends.shape[0] - 1):
-        old, new = theta[d], new_theta[d]
-        clear(new)
+        for k in range(theta.shape[1]):
+            new_theta[d, k] = 0
         length = 0.0
         for j in range(ends[d], ends[d + 1]):
             weights[j] = weight(counts[j], p[j])
@@ -67,19 +65,14 @@ def move_documents(ends, words, counts, p, theta, topics, new_theta, weights):
                 length += counts[j]
         j, end = ends[d], ends[d + 1]
         while j + 4 <= end:
-            add_four(
-                new,
-                weights[j], topics[words[j]],
-                weights[j + 1], topics[words[j + 1]],
-                weights[j + 2], topics[words[j + 2]],
-                weights[j + 3], topics[words[j + 3]],
-            )  # fmt: skip
+            a, b, c, e = words[j], words[j + 1], words[j + 2], words[j + 3]
+            add_four(new_theta, d, topics, weights[j], a, weights[j + 1], b, weights[j + 2], c, weights[j + 3], e)
             j += 4
         while j < end:
-            add(new, weights[j], topics[words[j]])
+            add(new_theta, d, weights[j], topics, words[j])
             j += 1
-        for k in range(new.shape[0]):
-            new[k] = new[k] * old[k] / length if length > 0 else old[k]
+        for k in range(theta.shape[1]):
+            new_theta[d, k] = new_theta[d, k] * theta[d, k] / length if length > 0 else theta[d, k]
     return log_likelihood
 
 

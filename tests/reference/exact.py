@@ -4,5 +4,5 @@ import math
 
 
 def add_scaled(values, scale):
-    """Sum of numbers, each times `scale` and rounded half up."""
-    return sum(math.floor(float(value) * scale + 0.5) for value in values)
+    """Sum of numbers, each times `scale` and rounded up."""
+    return sum(math.ceil(float(value) * scale) for value in values)

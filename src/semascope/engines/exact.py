@@ -1,8 +1,8 @@
 """Statistics that add up to the same bits in any order.
 
-A shard hands in tables of expected counts (`Counts`) and numbers (`Scalars`). Counts become integers: bounded by the total N of
-the corpus, they are multiplied by a power of two that lets the sum just fit into 64 bits, rounded, and added, which is exact.
-Scalars are kept one by one and added with ``math.fsum``, which rounds once, whatever the order.
+A shard hands in tables of expected counts (`Counts`) and numbers (`Scalars`). Counts become integers: bounded by the total N
+of the corpus, they are multiplied by a power of two that lets the sum just fit into 64 bits, rounded up, and added, which is
+exact. Scalars are kept one by one and added with ``math.fsum``, which rounds once, whatever the order.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class CountPart(Protocol):
         """No entry of the whole sum is larger than this."""
 
     def add_to(self, table: NDArray[np.int64], scale: float, first: int, last: int) -> None:
-        """Add rows `first` to `last` of `rows`, times the scale and rounded."""
+        """Add rows `first` to `last` of `rows`, times the scale and rounded up."""
 
 
 class Counts(NamedTuple):

@@ -60,7 +60,8 @@ def em_documents(ends, words, counts, theta, topics, new_theta, weights):
 def em_words(distinct, word_ends, documents, places, weights, theta, topics, totals, scale, first, last):
     """The pass by word: how often each word is expected to come from each topic, added to exact totals.
 
-    Same numbers as tests/reference/em.py::em_dense, times the scale and rounded.
+    Same numbers as tests/reference/em.py::em_dense, times the scale and rounded up: what is rounded to zero EM would never
+    leave again.
 
     distinct … places          in       entries by word, as `by_word` gives them
     weights     float[nnz]     in       what `em_documents` gave
@@ -85,7 +86,7 @@ def em_words(distinct, word_ends, documents, places, weights, theta, topics, tot
             j += 1
         word = distinct[i]
         for k in range(sums.shape[1]):
-            totals[word, k] += np.int64(np.float64(sums[0, k] * topics[word, k]) * scale + 0.5)
+            totals[word, k] += np.int64(np.ceil(np.float64(sums[0, k] * topics[word, k]) * scale))
 
 
 @kernel

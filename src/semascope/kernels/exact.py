@@ -9,7 +9,9 @@ from semascope.kernels.compile import kernel
 
 @kernel
 def add_scaled(totals, rows, values, scale, first, last):
-    """Add values times a power of two, rounded to integers, to rows of the totals.
+    """Add values times a power of two, rounded up to integers, to rows of the totals.
+
+    Up, because what is rounded to zero EM would never leave again.
 
     Same numbers as tests/reference/exact.py::add_scaled.
 
@@ -21,7 +23,7 @@ def add_scaled(totals, rows, values, scale, first, last):
     for i in range(first, last):
         row = rows[i]
         for k in range(values.shape[1]):
-            totals[row, k] += np.int64(np.float64(values[i, k]) * scale + 0.5)
+            totals[row, k] += np.int64(np.ceil(np.float64(values[i, k]) * scale))
 
 
 @kernel
