@@ -47,9 +47,14 @@ def test_nothing_recompiles_on_other_kinds_of_input(tmp_path):
     assert after == before
 
 
-def test_the_compiled_code_is_kept_under_a_hash_of_all_kernels():
-    assert compiling.cache_directory().name.startswith("kernels-")
-    assert compiling.cache_directory() == compiling.cache_directory()
+def test_an_edit_to_any_kernel_leaves_all_old_compiled_code_behind(tmp_path):
+    sources = Path(compiling.__file__).parent
+    assert compiling.cache_directory().name == f"kernels-{compiling.digest_of(sources)}"
+    for source in sources.glob("*.py"):
+        (tmp_path / source.name).write_bytes(source.read_bytes())
+    assert compiling.digest_of(tmp_path) == compiling.digest_of(sources)
+    (tmp_path / "exact.py").write_text("# edited\n")
+    assert compiling.digest_of(tmp_path) != compiling.digest_of(sources)
 
 
 def test_other_peoples_functions_keep_their_cache_directory():

@@ -22,11 +22,9 @@ FAST = {"reassoc", "contract", "arcp", "nsz"}
 
 def cache_directory() -> Path:
     """Where the compiled kernels of this version of the sources lie."""
-    digest = hashlib.blake2b(digest_size=8)
-    for source in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(source.read_bytes())
+    name = f"kernels-{digest_of(Path(__file__).parent)}"
     for home in (_user_cache(), Path(tempfile.gettempdir()) / f"semascope-{_user_name()}"):
-        directory = home / f"kernels-{digest.hexdigest()}"
+        directory = home / name
         try:
             directory.mkdir(parents=True, exist_ok=True)
         except OSError:
@@ -36,13 +34,21 @@ def cache_directory() -> Path:
     return Path(tempfile.mkdtemp(prefix="semascope-kernels-"))
 
 
+def digest_of(folder: Path) -> str:
+    """A hash of all sources in a folder."""
+    digest = hashlib.blake2b(digest_size=8)
+    for source in sorted(folder.glob("*.py")):
+        digest.update(source.read_bytes())
+    return digest.hexdigest()
+
+
 def kernel(function):
     """Compile a function as a kernel: no Python objects, no GIL, cached."""
     return _compiled(function, numba.njit(nogil=True, cache=True, fastmath=FAST))
 
 
 def inlined(function):
-    """Compile a part of kernels, to be written out where it is called: a call would cost as much as a short row."""
+    """Compile a part of kernels, to be written out where it is called: for a short row, a call would be dear."""
     return _compiled(function, numba.njit(nogil=True, cache=True, fastmath=FAST, inline="always"))
 
 

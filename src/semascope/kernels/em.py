@@ -4,7 +4,7 @@ A pass goes over a shard twice. By document: each entry's P(word | document), th
 word's expected counts, added up in the nearest cache and then, as integers, to the exact totals, so that the large table is
 touched once and in order. Four entries are taken at a time, which keeps the row they share in registers.
 
-Rows are named by array and number, not cut out: a slice costs Numba two atomic operations, as much as the arithmetic on it.
+The parts of a pass are written out where they are used, and rows are named by array and number: calls would cost time.
 
 Words that a document cannot have under the model (P = 0, after underflow or for a word no topic knows) take no part.
 """

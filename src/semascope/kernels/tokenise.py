@@ -16,7 +16,7 @@ def count_while_room(
 
     A word is a longest run of characters that `letters` knows, at least `min_length` of them.
     Same numbers as tests/reference/tokens.py::count_words (Python, written for reading).
-    The table's arrays never change hands in this loop, which costs Numba no reference counting: half the time.
+    The table's arrays never change hands in this loop, which spares Numba its reference counting.
 
     text … min_length          in       as corpus/wordtable.py::WordTable.count describes them
     word       uint8[n]        scratch  longer than any word
