@@ -146,6 +146,14 @@ def test_build_leaves_out_the_stop_words_of_a_file(run, source, tmp_path):
     assert not words & {"cat", "dog"}
 
 
+def test_build_leaves_out_the_stop_words_of_a_language(run, as_lines, tmp_path):
+    (tmp_path / "source.jsonl").write_text(as_lines({"text": "der Hund und die Katze"}))
+    assert run("build", tmp_path / "source.jsonl", tmp_path / "corpus", "--stop-words", "german").code == 0
+    assert set(Corpus.open(tmp_path / "corpus").vocabulary) == {"hund", "katze"}
+    complaint = run("build", tmp_path / "source.jsonl", tmp_path / "other", "--stop-words", "nepali").complaint
+    assert complaint.startswith("nepali: no file of stop words, nor a language that has them; these have: arabic, catalan,")
+
+
 def test_build_overwrites_only_when_it_is_told_to(run, source, corpus):
     before = everything_in(corpus)
     assert "--overwrite" in run("build", source, corpus).complaint

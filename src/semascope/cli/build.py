@@ -35,7 +35,10 @@ def build(
     skip_bad: SkipBad = False,
     lowercase: Annotated[bool, typer.Option(help="Fold upper case to lower case.")] = True,
     min_length: Annotated[int, typer.Option(min=1, help="Shortest word.")] = 2,
-    stop_words: Annotated[str | None, typer.Option(help='"english", or a file with one word on each line.')] = None,
+    stop_words: Annotated[
+        str | None,
+        typer.Option(help='Language whose stop words to leave out ("german"), or a file with one word on each line.'),
+    ] = None,
     stemmer: Annotated[str | None, typer.Option(help="Language of a Snowball stemmer.")] = None,
     min_df: Annotated[str, typer.Option(help="Leave out words in fewer documents: 5, or a share such as 0.01.")] = "1",
     max_df: Annotated[str, typer.Option(help="Leave out words in more documents: 1000, or a share such as 0.5.")] = "1.0",
@@ -70,11 +73,13 @@ def build(
 
 
 def _stop_words(value: str | None) -> str | list[str] | None:
-    if value is None or value == "english":
+    from semascope.corpus.stopwords import stop_word_languages
+
+    if value is None or value in (languages := stop_word_languages()):
         return value
     path = Path(value)
     if not path.is_file():
-        message = f'{value}: no such file of stop words; give "english" or a file with one word on each line.'
+        message = f"{value}: no file of stop words, nor a language that has them; these have: {', '.join(languages)}."
         raise InputError(message)
     try:
         return path.read_text(encoding="utf-8").split()

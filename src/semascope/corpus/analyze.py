@@ -6,10 +6,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from semascope.corpus.stopwords import stop_word_languages, stop_words_of
 from semascope.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,8 +33,9 @@ class Analyzer:
         what scikit-learn's ``CountVectorizer`` takes, and much faster than any expression.
     min_length : int, default=2
         Shortest word, in characters.
-    stop_words : "english" or sequence of str, optional
-        Words to leave out.
+    stop_words : str or sequence of str, optional
+        Words to leave out, or the language whose stop words to leave out: "english" (the words of scikit-learn), "german" and
+        others that have a Snowball stemmer.
     stemmer : str, optional
         A language of the Snowball stemmers, "english" for example.
     min_df, max_df : int or float, default=1 and 1.0
@@ -50,7 +52,7 @@ class Analyzer:
     lowercase: bool = True
     token_pattern: str | None = None
     min_length: int = 2
-    stop_words: Literal["english"] | Sequence[str] | None = None
+    stop_words: str | Sequence[str] | None = None
     stemmer: str | None = None
     min_df: int | float = 1
     max_df: int | float = 1.0
@@ -80,8 +82,8 @@ class Analyzer:
 
     def stop_set(self) -> frozenset[str]:
         """Give the words to leave out."""
-        if self.stop_words == "english":
-            return _english()
+        if isinstance(self.stop_words, str):
+            return stop_words_of(self.stop_words)
         return frozenset(self.stop_words or ())
 
     def stems(self, words: list[str]) -> list[str]:
@@ -108,20 +110,13 @@ def _letters(*, lowercase: bool) -> NDArray[np.uint32]:
     return table
 
 
-@cache
-def _english() -> frozenset[str]:
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
-    return frozenset(ENGLISH_STOP_WORDS)
-
-
 def _check(analyzer: Analyzer) -> None:
     """Say at once what is wrong with the settings."""
     problem = None
     if analyzer.min_length < 1:
         problem = f"min_length must be at least 1, but was {analyzer.min_length}"
-    elif isinstance(analyzer.stop_words, str) and analyzer.stop_words != "english":
-        problem = f'stop_words must be "english" or a list of words, but was {analyzer.stop_words!r}'
+    elif isinstance(analyzer.stop_words, str) and analyzer.stop_words not in (languages := stop_word_languages()):
+        problem = f"there are no stop words for {analyzer.stop_words!r}; give a list of words, or one of {', '.join(languages)}"
     elif not _is_bound(analyzer.min_df) or not _is_bound(analyzer.max_df):
         problem = (
             "min_df and max_df must be whole numbers of documents or shares from 0.0 to 1.0, "
