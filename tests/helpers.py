@@ -27,13 +27,21 @@ def large_counts(seed=0, n_documents=600, n_words=900, n_topics=8):
 
 def collection(name):
     """Texts of a real collection, by language where it has several; skips when it is not there."""
+    return [text for texts in collection_by_language(name).values() for text in texts]
+
+
+def collection_by_language(name):
+    """Texts of a real collection in a list for each language, "" where there is only one; skips when it is not there."""
     home = os.environ.get("SEMASCOPE_DATA")
     path = Path(home or "", name, "docs.jsonl.gz")
     if not home or not path.is_file():
         pytest.skip(f"needs the collection {name}: set SEMASCOPE_DATA to the folder that holds it")
+    by_language = {}
     with gzip.open(path, "rt", encoding="utf-8") as file:
-        records = [json.loads(line) for line in file]
-    return [text for record in records for text in (record["texts"].values() if "texts" in record else [record["text"]])]
+        for record in map(json.loads, file):
+            for language, text in record.get("texts", {"": record.get("text")}).items():
+                by_language.setdefault(language, []).append(text)
+    return by_language
 
 
 def mpirun(n_ranks, *arguments, wait=True, **options):

@@ -1,0 +1,71 @@
+"""Which language texts are in: guessed from the stop words in them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from semascope.corpus.stopwords import stop_word_languages, stop_words_of
+
+if TYPE_CHECKING:
+    import polars as pl
+
+UNKNOWN = "unknown"
+SAMPLE = 2000
+"""Documents that are looked at to know the languages of a corpus."""
+BEGINNING = 2000
+"""Characters of a text that are looked at: of a book, the beginning will do."""
+FEWEST = 2.0
+"""Stop words, counted by weight, that a guess must rest on."""
+LEAST_SHARE = 0.08
+"""Share of the words, by weight, that must be stop words of the language; running text has three times as many."""
+LEAD = 1.2
+"""How much better than the next the best language must be, or it is a tie."""
+
+
+def guess_language(text: str | Iterable[str]) -> str:
+    """Guess the language of a text, or of words in lower case; "unknown" where too few words tell or two languages tie.
+
+    Only languages with a list of stop words are guessed.
+
+    Examples
+    --------
+    >>> guess_language("Der Hund und die Katze sind nicht im Haus.")
+    'german'
+    >>> guess_language("Lorem ipsum")
+    'unknown'
+    """
+    words = re.findall(r"\w+", text[:BEGINNING].lower()) if isinstance(text, str) else list(text)
+    holders = _holders()
+    scores: dict[str, float] = {UNKNOWN: 0.0}
+    for word, n in Counter(words).items():
+        for language in (languages := holders.get(word, ())):
+            scores[language] = scores.get(language, 0.0) + n / len(
+                languages
+            )  # the more languages have a word, the less it tells of each
+    best, *others = sorted(scores, key=lambda language: -scores[language])
+    needed = max(FEWEST, LEAST_SHARE * len(words), *(LEAD * scores[language] for language in others[:1]))
+    return best if scores[best] >= needed else UNKNOWN
+
+
+def language_shares(texts: Sequence[str] | pl.Series) -> dict[str, float]:
+    """Give the share of the texts that is in each language, the largest first, from a sample evenly spread over them."""
+    chosen = np.unique(np.linspace(0, len(texts) - 1, min(SAMPLE, len(texts))).astype(int))
+    guesses = Counter(guess_language(texts[int(number)]) for number in chosen)
+    return {language: n / len(chosen) for language, n in guesses.most_common()}
+
+
+@cache
+def _holders() -> dict[str, list[str]]:
+    """For each stop word the languages that have it. Single letters are left out: initials and formulas are full of them."""
+    holders: dict[str, list[str]] = {}
+    for language in stop_word_languages():
+        for word in stop_words_of(language):
+            if len(word) > 1:
+                holders.setdefault(word, []).append(language)
+    return holders
