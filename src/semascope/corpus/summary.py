@@ -1,0 +1,193 @@
+"""What a corpus is like, in numbers: lengths, frequencies, labels, languages, years."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from semascope.corpus.corpus import Corpus
+from semascope.corpus.languages import language_shares
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MOST_BINS = 14
+TOP = 10
+"""Words and labels that are listed."""
+SKEWED = 5
+"""From this ratio of the longest to the median document on, lengths are counted in bins that grow."""
+STEPS = ((1, 1.5, 2, 3, 5, 7), (1, 2, 3, 5), (1, 2, 5), (1, 3), (1,))
+"""Where bins that grow begin in each decade, the finest first."""
+RANKS = 60
+"""Ranks at which the frequency of words is told."""
+PIECE = 1 << 22
+"""Entries that are counted at a time, so that a corpus larger than the memory can be summed up."""
+
+
+class Bin(NamedTuple):
+    """How many things have a size from `first` to before `end`."""
+
+    first: float
+    end: float
+    n: int
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What `summary` gives. Lists are ready to be drawn.
+
+    density               share of the documents × words table that is not zero
+    lengths               documents by their number of tokens, those without any left out
+    ranks                 pairs of a rank and the count of the word that has it
+    words_by_documents    words by the number of documents they are in; `hapaxes` is the number of words that occur once
+    top_labels            pairs of a label and its number of documents
+    languages             share of each language in a sample of the texts; none without texts
+    years                 documents of each year from the first to the last; none without dates
+    """
+
+    documents: int
+    words: int
+    tokens: float
+    empty_documents: int
+    density: float
+    shards: int
+    fields: list[str]
+    analyzer: dict[str, Any] | None
+    path: str | None
+    fingerprint: str
+    tokens_per_document: float
+    median_length: float
+    longest: float
+    longest_document: str | None
+    lengths: list[Bin]
+    most_frequent_words: list[tuple[str, float, int]]
+    ranks: list[tuple[int, float]]
+    hapaxes: int
+    words_by_documents: list[Bin]
+    labels: int
+    top_labels: list[tuple[str, int]]
+    unlabelled_documents: int
+    languages: dict[str, float]
+    years: dict[int, int]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give plain values, for JSON."""
+        return {
+            **asdict(self),
+            "lengths": [one._asdict() for one in self.lengths],
+            "words_by_documents": [one._asdict() for one in self.words_by_documents],
+        }
+
+
+def summary(corpus: Corpus) -> Summary:
+    """Sum up a corpus.
+
+    Examples
+    --------
+    >>> about = summary(Corpus.from_texts(["a cat and a dog", "a dog"], labels=["x", "y"]))
+    >>> about.median_length, about.most_frequent_words[0], about.hapaxes
+    (2.0, ('dog', 2.0, 2), 2)
+    """
+    lengths = document_lengths(corpus)
+    filled, median = lengths[lengths > 0], float(np.median(lengths)) if len(lengths) else 0.0
+    totals, in_documents = word_totals(corpus)
+    order = np.argsort(-totals, kind="stable")
+    used = totals[order[: np.count_nonzero(totals)]]
+    labels = corpus.labels.list.explode().drop_nulls().value_counts(sort=True)
+    return Summary(
+        documents=corpus.n_documents,
+        words=corpus.n_words,
+        tokens=corpus.n_tokens,
+        empty_documents=int((lengths == 0).sum()),
+        density=len(corpus.rows.words) / max(1, corpus.n_documents * corpus.n_words),
+        shards=len(corpus.shards()),
+        fields=corpus.documents.columns,
+        analyzer=corpus.analyzer.to_dict() if corpus.analyzer else None,
+        path=str(corpus.path) if corpus.path else None,
+        fingerprint=corpus.fingerprint,
+        tokens_per_document=round(corpus.n_tokens / max(1, corpus.n_documents), 1),
+        median_length=median,
+        longest=float(lengths.max(initial=0)),
+        longest_document=corpus.ids[int(np.argmax(lengths))] if len(lengths) else None,
+        lengths=_binned(filled, growing=lengths.max(initial=0) > SKEWED * median),
+        most_frequent_words=[(corpus.words[int(j)], float(totals[j]), int(in_documents[j])) for j in order[:TOP] if totals[j]],
+        ranks=[(int(r) + 1, float(used[r])) for r in _spread_by_ratio(len(used))],
+        hapaxes=int((totals == 1).sum()),
+        words_by_documents=_binned(in_documents[in_documents > 0], growing=True),
+        labels=len(labels),
+        top_labels=list(labels.head(TOP).iter_rows()),
+        unlabelled_documents=int((corpus.labels.list.len() == 0).sum()),
+        languages={} if corpus.texts is None else language_shares(corpus.texts),
+        years=documents_by_year(corpus.documents),
+    )
+
+
+def document_lengths(corpus: Corpus) -> NDArray[np.float64]:
+    """Give the number of tokens of each document."""
+    ends, counts = corpus.rows.ends, corpus.rows.counts
+    lengths = np.zeros(corpus.n_documents)
+    filled = np.flatnonzero(ends[1:] > ends[:-1])
+    if len(filled):
+        lengths[filled] = np.add.reduceat(counts, ends[filled], dtype=np.float64)
+    return lengths
+
+
+def word_totals(corpus: Corpus) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Give how often each word occurs, and in how many documents."""
+    totals, in_documents = np.zeros(corpus.n_words), np.zeros(corpus.n_words, dtype=np.int64)
+    _, words, counts = corpus.rows
+    for first in range(0, len(words), PIECE):
+        piece = slice(first, first + PIECE)
+        totals += np.bincount(words[piece], weights=counts[piece], minlength=corpus.n_words)
+        in_documents += np.bincount(words[piece], minlength=corpus.n_words)
+    return totals, in_documents
+
+
+def documents_by_year(documents: pl.DataFrame) -> dict[int, int]:
+    """Count the documents of each year, gaps included; nothing where most dates cannot be read."""
+    name = next((name for name in ("date", "year") if name in documents.columns), None)
+    if name is None:
+        return {}
+    dates = documents[name].drop_nulls().cast(pl.String)
+    years = dates.str.extract(r"(?:^|\D)(1\d{3}|20\d{2})(?:\D|$|[01]\d[0-3]\d)").drop_nulls().cast(pl.Int64)
+    if len(years) == 0 or len(years) < len(dates) / 2:
+        return {}
+    found = dict(years.value_counts().iter_rows())
+    return {year: found.get(year, 0) for year in range(min(found), max(found) + 1)}
+
+
+def _spread_by_ratio(n: int) -> NDArray[np.int64]:
+    """Numbers below n, close together at first, each by about the same ratio larger than the one before."""
+    return np.unique(np.geomspace(1, n, RANKS).round().astype(np.int64)) - 1 if n else np.empty(0, np.int64)
+
+
+def _binned(values: NDArray[Any], *, growing: bool) -> list[Bin]:
+    """Count positive values in at most MOST_BINS bins with round limits, which grow or are of equal width."""
+    if len(values) == 0:
+        return []
+    low, high, whole = float(values.min()), float(values.max()), bool((values == np.floor(values)).all())
+    limits = (_growing if growing else _even)(low, high, whole=whole)
+    limits[0] = max(limits[0], 1.0) if whole else limits[0]
+    n = np.histogram(values, [*limits[:-1], np.inf])[0]
+    return [Bin(float(limits[i]), float(limits[i + 1]), int(n[i])) for i in range(len(n))]
+
+
+def _even(low: float, high: float, *, whole: bool) -> NDArray[np.float64]:
+    scale = 10.0 ** np.floor(np.log10(max((high - low) / MOST_BINS, high * 1e-6)))
+    steps = [max(float(scale * step), float(whole)) for step in (1, 2, 5, 10, 20)]
+    step = next(step for step in steps if high // step - low // step < MOST_BINS)
+    return np.arange(low // step, high // step + 2) * step
+
+
+def _growing(low: float, high: float, *, whole: bool) -> NDArray[np.float64]:
+    decades = 10.0 ** np.arange(np.floor(np.log10(low)), np.floor(np.log10(high)) + 2)
+    for steps in STEPS:
+        limits: NDArray[np.float64] = np.outer(decades, steps).ravel()
+        limits = limits[limits == np.floor(limits)] if whole else limits  # no bin begins at 1.5 words
+        limits = limits[np.searchsorted(limits, low, "right") - 1 : np.searchsorted(limits, high, "right") + 1]
+        if len(limits) <= MOST_BINS + 1:
+            break
+    return limits
