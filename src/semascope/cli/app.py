@@ -73,9 +73,11 @@ def fail(error: BaseException, sentence: str | None = None, code: int = 1) -> No
 
 
 def console() -> Console:
-    """Where people read. Nothing in what is printed is taken for markup."""
+    """Where people read. Nothing in what is printed is taken for markup; letters that the terminal does not know become ?."""
     from rich.console import Console
 
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
     return Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
 
 
@@ -132,13 +134,15 @@ def topic_table(model: TopicModel, n_words: int) -> Any:
     """A table of topics, the largest first."""
     from rich.table import Table
 
+    from semascope.cli.pictures import Bar
+
     table = Table(box=None, header_style="bold")
     table.add_column("topic", justify="right", style="cyan")
     table.add_column("share", justify="right")
-    table.add_column("", no_wrap=True, style="cyan")
+    table.add_column("", width=10)
     table.add_column("most probable words", overflow="fold")
     words, shares = model.top_words(n_words), model.topic_shares_
     for topic in sorted(range(len(words)), key=lambda z: -shares[z]):
-        bar = "█" * max(1, round(10 * shares[topic] / max(shares)))
+        bar = Bar(shares[topic] / max(shares))
         table.add_row(str(topic), f"{shares[topic]:.1%}", bar, " ".join(words[topic]))
     return table

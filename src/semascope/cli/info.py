@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from semascope.cli.app import AsJson, command, console, print_json, say_next
+
+if TYPE_CHECKING:
+    from semascope.corpus.corpus import Corpus
+    from semascope.models.base import TopicModel
 
 
 @command
@@ -15,16 +19,41 @@ def info(
     path: Annotated[Path, typer.Argument(metavar="PATH", help="Corpus or model directory.")],
     as_json: AsJson = False,
 ) -> None:
-    """Say what is in PATH."""
+    """Say what is in PATH, and show how it is spread."""
     from semascope import workflow
     from semascope.corpus.corpus import Corpus
 
     found = workflow.open_any(path)
-    facts = _of_corpus(found) if isinstance(found, Corpus) else _of_model(found)
+    if isinstance(found, Corpus):
+        _show_corpus(path, found, as_json)
+    else:
+        _show_model(path, found, as_json)
+
+
+def _show_corpus(path: Path, corpus: Corpus, as_json: bool) -> None:
+    from semascope.corpus.summary import summary
+
+    about = summary(corpus)
+    if as_json:
+        print_json({"kind": "corpus", **about.to_dict()})
+        return
+    from semascope.cli.portrait import facts_of, pictures_of
+
+    out = console()
+    out.print(facts_of(path, about))
+    out.print(pictures_of(about), soft_wrap=False)
+    say_next(["semascope", "fit", path, "MODEL", "--topics", min(32, corpus.n_documents, corpus.n_words)])
+
+
+def _show_model(path: Path, model: TopicModel, as_json: bool) -> None:
+    facts = _of_model(model)
     if as_json:
         print_json(facts)
         return
     from rich.table import Table
+
+    from semascope.cli.pictures import Gallery
+    from semascope.cli.portrait import topic_shares
 
     table = Table(box=None, show_header=False)
     table.add_column(style="cyan")
@@ -32,30 +61,8 @@ def info(
     for name, value in facts.items():
         table.add_row(name.replace("_", " "), _readable(value))
     console().print(table)
-    if isinstance(found, Corpus):
-        say_next(["semascope", "fit", path, "MODEL", "--topics", min(32, found.n_documents, found.n_words)])
-    else:
-        say_next(["semascope", "topics", path])
-
-
-def _of_corpus(corpus: Any) -> dict[str, Any]:
-    n_entries = len(corpus.rows.words)
-    labels = corpus.labels.list.explode()
-    return {
-        "kind": "corpus",
-        "documents": corpus.n_documents,
-        "empty_documents": int((corpus.rows.ends[1:] == corpus.rows.ends[:-1]).sum()),
-        "words": corpus.n_words,
-        "tokens": corpus.n_tokens,
-        "tokens_per_document": round(corpus.n_tokens / corpus.n_documents, 1),
-        "density": n_entries / (corpus.n_documents * corpus.n_words),
-        "labels": labels.drop_nulls().n_unique(),
-        "most_frequent_words": corpus.words[:12].to_list(),
-        "fields": corpus.documents.columns,
-        "shards": len(corpus.shards()),
-        "analyzer": corpus.analyzer.to_dict() if corpus.analyzer else None,
-        "fingerprint": corpus.fingerprint,
-    }
+    console().print("", Gallery([topic_shares(model.topic_shares_)]), soft_wrap=False)
+    say_next(["semascope", "topics", path])
 
 
 def _of_model(model: Any) -> dict[str, Any]:
@@ -77,8 +84,6 @@ def _of_model(model: Any) -> dict[str, Any]:
 def _readable(value: Any) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{k}={v}" for k, v in value.items())
-    if isinstance(value, list):
-        return " ".join(map(str, value))
     if isinstance(value, float):
         return f"{value:,.0f}" if value == int(value) else f"{value:,.4g}" if abs(value) < 1e4 else f"{value:,.1f}"
     return f"{value:,}" if isinstance(value, int) else str(value)
