@@ -109,9 +109,10 @@ class Corpus:
 
     @classmethod
     def _of_counts(cls, documents: CountedDocuments) -> Corpus:
-        frames, blocks = zip(*documents, strict=True)
-        if not any(len(frame) for frame in frames):
+        given = list(documents)
+        if not given:
             raise SourceError(_nothing_in(documents))
+        frames, blocks = zip(*given, strict=True)
         starts = np.cumsum([0, *(len(rows.words) for rows in blocks[:-1])])
         ends = [np.zeros(1, np.int64), *(rows.ends[1:] + start for rows, start in zip(blocks, starts, strict=True))]
         words, counts = (np.concatenate(parts) for parts in zip(*(rows[1:] for rows in blocks), strict=True))

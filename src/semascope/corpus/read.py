@@ -267,7 +267,7 @@ def read_counts(
     Examples
     --------
     >>> counted = read_counts(pl.DataFrame({"row": ["a", "a"], "column": ["dog", "cat"], "count": [2, 1]}))
-    >>> [(frame["id"].to_list(), rows.counts.tolist()) for frame, rows in counted if len(frame)]
+    >>> [(frame["id"].to_list(), rows.counts.tolist()) for frame, rows in counted]
     [(['a'], [2.0, 1.0])]
     >>> counted.words.to_list()
     ['dog', 'cat']

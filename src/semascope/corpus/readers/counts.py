@@ -100,9 +100,11 @@ def counted_blocks(open_stream: OpenStream, bad: BadRecords) -> Generator[Block,
         block = _joined([rest, block])
         last = int(block.rows[-1]) if len(block.rows) else n_given  # more of it may come
         at = int(np.searchsorted(block.rows, last))
-        yield _block(stream, n_given, last, block.at(slice(at)))
+        if last > n_given:
+            yield _block(stream, n_given, last, block.at(slice(at)))
         n_given, rest = last, block.at(slice(at, None))
-    yield _block(stream, n_given, stream.n_rows, rest)
+    if stream.n_rows > n_given:
+        yield _block(stream, n_given, stream.n_rows, rest)
     if stream.words is not None:
         return pl.Series("word", stream.words, dtype=pl.String)
     return pl.select(word=pl.lit("x") + pl.int_range(stream.n_words).cast(pl.String)).to_series()

@@ -65,7 +65,8 @@ class Fields:
         for name, use in self.required.items():
             if name not in names:
                 known = f"the {what}s are {', '.join(names)}" if names else f"there are no {what}s"
-                return f"{none} {what} {name!r}; {known}. Say which is the {use} with --{use} ({use}=)."
+                which = "which are" if use == "labels" else "which is"
+                return f"{none} {what} {name!r}; {known}. Say {which} the {use} with --{use} ({use}=)."
         return None
 
 

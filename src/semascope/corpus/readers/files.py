@@ -56,8 +56,8 @@ def chunks_of(path: Path) -> Iterator[bytes]:
 def first_bytes(path: Path, size: int = 64) -> bytes:
     """Give the first bytes of a file that are neither a byte order mark nor blank."""
     start = next(chunks_of(path), b"")
-    if start.startswith(_UTF_16):
-        start = start.decode("utf-16", "replace").encode()
+    if encoding_by_mark(start):
+        start = start.decode("utf-16", "replace").encode(errors="replace")
     return start.removeprefix(_BOM).lstrip(_SPACES)[:size]
 
 
@@ -77,7 +77,12 @@ def checked_encoding(name: str | None) -> str | None:
 
 def encoding_of(path: Path, encoding: str | None) -> str | None:
     """The encoding that was named; without one, UTF-16 where the file begins with its byte order mark."""
-    return encoding or ("utf-16" if next(chunks_of(path), b"").startswith(_UTF_16) else None)
+    return encoding or encoding_by_mark(next(chunks_of(path), b""))
+
+
+def encoding_by_mark(content: bytes) -> str | None:
+    """UTF-16 where a content begins with its byte order mark."""
+    return "utf-16" if content.startswith(_UTF_16) else None
 
 
 def blocks_of_lines(path: Path, encoding: str | None = None) -> Iterator[bytes]:
@@ -137,9 +142,7 @@ def not_utf_8(byte: int, position: int) -> str:
 
 
 def decoded(content: bytes, encoding: str | None) -> str:
-    """Give a whole file's bytes as text; ValueError says what is wrong."""
-    if encoding is None and content.startswith(_UTF_16):
-        encoding = "utf-16"
+    """Give bytes as text; ValueError says what is wrong."""
     try:
         return content.decode(encoding or "utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:

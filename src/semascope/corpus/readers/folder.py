@@ -10,7 +10,7 @@ from typing import NoReturn
 import polars as pl
 
 from semascope.corpus.readers.fields import Fields, Record, records_as_documents
-from semascope.corpus.readers.files import BadRecords, chunks_of, decoded
+from semascope.corpus.readers.files import BadRecords, chunks_of, decoded, encoding_by_mark
 from semascope.errors import SourceError
 from semascope.storage import is_directory_of
 
@@ -29,10 +29,10 @@ def read_folder(path: Path, fields: Fields, encoding: str | None, bad: BadRecord
 
 
 def _files_in(folder: Path) -> list[str]:
-    """Paths below a folder, with / between their parts; hidden ones and linked folders are left out."""
+    """Paths below a folder, with / between their parts; hidden ones, linked folders and our own directories are left out."""
     found = []
     for parent, folders, files in os.walk(folder, onerror=_complain):
-        folders[:] = [name for name in folders if not name.startswith(".")]
+        folders[:] = [name for name in folders if not name.startswith(".") and is_directory_of(Path(parent, name)) is None]
         paths = (Path(parent, name) for name in files if not name.startswith("."))
         found += [path.relative_to(folder).as_posix() for path in paths if path.is_file() or path.is_symlink()]
     return sorted(found)
@@ -59,8 +59,9 @@ def _text_of(path: Path, encoding: str | None) -> str:
     if not path.exists():
         msg = "is a link to a file that is not there"
         raise ValueError(msg)
-    text = decoded(b"".join(chunks_of(path)), encoding)
-    if "\0" in text:
+    content = b"".join(chunks_of(path))
+    encoding = encoding or encoding_by_mark(content)
+    if (b"\0" in content and encoding is None) or "\0" in (text := decoded(content, encoding)):
         msg = "is not a text file: there are zero bytes in it"
         raise ValueError(msg)
     return text
