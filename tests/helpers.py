@@ -25,13 +25,18 @@ def large_counts(seed=0, n_documents=600, n_words=900, n_topics=8):
     return random_counts(seed, n_documents, n_words, n_topics, length=150)
 
 
-def collection(name):
-    """Texts of a real collection, by language where it has several; skips when it is not there."""
+def collection_path(name):
+    """The documents of a real collection; skips when it is not there."""
     home = os.environ.get("SEMASCOPE_DATA")
     path = Path(home or "", name, "docs.jsonl.gz")
     if not home or not path.is_file():
         pytest.skip(f"needs the collection {name}: set SEMASCOPE_DATA to the folder that holds it")
-    with gzip.open(path, "rt", encoding="utf-8") as file:
+    return path
+
+
+def collection(name):
+    """Texts of a real collection, by language where it has several; skips when it is not there."""
+    with gzip.open(collection_path(name), "rt", encoding="utf-8") as file:
         records = [json.loads(line) for line in file]
     return [text for record in records for text in (record["texts"].values() if "texts" in record else [record["text"]])]
 
