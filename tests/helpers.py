@@ -32,16 +32,21 @@ def collection(name):
 
 def collection_by_language(name):
     """Texts of a real collection in a list for each language, "" where there is only one; skips when it is not there."""
-    home = os.environ.get("SEMASCOPE_DATA")
-    path = Path(home or "", name, "docs.jsonl.gz")
-    if not home or not path.is_file():
-        pytest.skip(f"needs the collection {name}: set SEMASCOPE_DATA to the folder that holds it")
     by_language = {}
-    with gzip.open(path, "rt", encoding="utf-8") as file:
+    with gzip.open(collection_path(name), "rt", encoding="utf-8") as file:
         for record in map(json.loads, file):
             for language, text in record.get("texts", {"": record.get("text")}).items():
                 by_language.setdefault(language, []).append(text)
     return by_language
+
+
+def collection_path(name):
+    """The documents of a real collection; skips when it is not there."""
+    home = os.environ.get("SEMASCOPE_DATA")
+    path = Path(home or "", name, "docs.jsonl.gz")
+    if not home or not path.is_file():
+        pytest.skip(f"needs the collection {name}: set SEMASCOPE_DATA to the folder that holds it")
+    return path
 
 
 def mpirun(n_ranks, *arguments, wait=True, **options):

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from semascope.corpus.corpus import Corpus as Corpus
     from semascope.corpus.read import Documents as Documents
     from semascope.corpus.read import read as read
+    from semascope.corpus.read import read_counts as read_counts
+    from semascope.corpus.readers.trec import read_qrels as read_qrels
     from semascope.engines.mpi import MPIEngine as MPIEngine
     from semascope.engines.threads import ThreadEngine as ThreadEngine
     from semascope.models.load import load as load
@@ -26,6 +28,8 @@ _HOME = {
     "ThreadEngine": "semascope.engines.threads",
     "load": "semascope.models.load",
     "read": "semascope.corpus.read",
+    "read_counts": "semascope.corpus.read",
+    "read_qrels": "semascope.corpus.readers.trec",
 }
 
 __all__ = [*_HOME, "__version__"]

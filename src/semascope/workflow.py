@@ -13,6 +13,7 @@ import polars as pl
 from semascope.corpus.analyze import Analyzer
 from semascope.corpus.corpus import Corpus
 from semascope.corpus.read import Documents
+from semascope.corpus.readers.counts import CountedDocuments
 from semascope.engines.base import Engine
 from semascope.errors import FormatError, InputError, InterruptedFitWarning
 from semascope.models.base import TopicModel
@@ -22,7 +23,7 @@ from semascope.training.checkpoint import Checkpoints
 
 
 def build(
-    documents: Documents,
+    documents: Documents | CountedDocuments,
     target: Path,
     analyzer: Analyzer,
     *,
@@ -34,10 +35,12 @@ def build(
     Parameters
     ----------
     watch : callable, optional
-        Told the number of documents read so far.
+        Told the number of documents read so far, where their words are counted.
     """
     _see_that_it_is_free(target, "corpus", overwrite=overwrite)
-    corpus = Corpus.build(replace(documents, _blocks=_watched(documents, watch)) if watch else documents, analyzer)
+    if watch is not None and isinstance(documents, Documents):
+        documents = replace(documents, _blocks=_watched(documents, watch))
+    corpus = Corpus.build(documents, analyzer)
     corpus.save(target)
     return corpus
 

@@ -32,13 +32,21 @@ app = typer.Typer(
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs instead of a table for people.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")]
-TextField = Annotated[str, typer.Option("--text", help="Field that holds the text.")]
+SourceFormat = Annotated[str | None, typer.Option("--format", help="Format of the source, if its name does not tell.")]
+SourceEncoding = Annotated[str | None, typer.Option("--encoding", help="Encoding of the source, if it is not UTF-8.")]
+TextFields = Annotated[list[str] | None, typer.Option("--text", help="Field that holds the text; may be given several times.")]
 IdField = Annotated[str, typer.Option("--id", help="Field that holds the identifier.")]
 LabelsField = Annotated[str, typer.Option("--labels", help="Field that holds the labels.")]
+LabelSeparator = Annotated[str | None, typer.Option("--label-separator", help="What stands between labels in one string.")]
 SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Leave out records that cannot be read, and count them.")]
 ModelPath = Annotated[Path, typer.Argument(metavar="MODEL", help="Model directory.")]
 SourceArgument = Annotated[
-    str, typer.Argument(metavar="SOURCE", help='JSON lines, plain or gzipped; or "stdlib:" for Python\'s own docstrings.')
+    str,
+    typer.Argument(
+        metavar="SOURCE",
+        help="JSON lines, CSV, TSV, Parquet, Arrow, SMART or TREC; a folder of text files; counts in LDA-C, UCI or "
+        'MatrixMarket format; or "stdlib:" for Python\'s own docstrings.',
+    ),
 ]
 
 

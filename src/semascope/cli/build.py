@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from semascope.cli.app import (
     IdField,
+    LabelSeparator,
     LabelsField,
     Overwrite,
     SkipBad,
     SourceArgument,
-    TextField,
+    SourceEncoding,
+    SourceFormat,
+    TextFields,
     command,
     counted,
     report_bad,
@@ -23,16 +26,27 @@ from semascope.cli.app import (
 )
 from semascope.errors import InputError
 
+if TYPE_CHECKING:
+    from semascope.corpus.read import Documents
+    from semascope.corpus.readers.counts import CountedDocuments
+
 
 @command
 def build(
     source: SourceArgument,
     corpus: Annotated[Path, typer.Argument(metavar="CORPUS", help="Corpus directory to write.")],
-    text: TextField = "text",
+    format: SourceFormat = None,
+    encoding: SourceEncoding = None,
+    text: TextFields = None,
     id: IdField = "id",
     labels: LabelsField = "labels",
+    label_separator: LabelSeparator = None,
     keep: Annotated[str, typer.Option(help="Other fields to keep, separated by commas.")] = "title,date",
     skip_bad: SkipBad = False,
+    vocabulary: Annotated[Path | None, typer.Option(help="Words of a source of counts, one on each line of a file.")] = None,
+    triples: Annotated[
+        str | None, typer.Option(metavar="ROW,COLUMN,COUNT", help="Take a table for counts; the names of its three columns.")
+    ] = None,
     lowercase: Annotated[bool, typer.Option(help="Fold upper case to lower case.")] = True,
     min_length: Annotated[int, typer.Option(min=1, help="Shortest word.")] = 2,
     stop_words: Annotated[
@@ -48,7 +62,7 @@ def build(
     """Count the words of the documents in SOURCE and save them as CORPUS."""
     from semascope import workflow
     from semascope.corpus.analyze import Analyzer
-    from semascope.corpus.read import read
+    from semascope.corpus.read import is_counts, read, read_counts
 
     analyzer = Analyzer(
         lowercase=lowercase,
@@ -59,8 +73,16 @@ def build(
         max_df=_bound("--max-df", max_df),
         max_features=max_features,
     )
-    kept = [name.strip() for name in keep.split(",") if name.strip()]
-    documents = read(source, text=text, id=id, labels=labels, keep=kept, skip_bad=skip_bad)
+    how: dict[str, Any] = {"format": format, "encoding": encoding, "skip_bad": skip_bad}
+    documents: Documents | CountedDocuments
+    if triples is not None or is_counts(source, format):
+        documents = read_counts(source, vocabulary=vocabulary, **_columns(triples), **how)
+    elif vocabulary is not None:
+        message = f"{source}: --vocabulary names the words of counts, but this is a source of texts."
+        raise InputError(message)
+    else:
+        fields: dict[str, Any] = {"text": text or "text", "id": id, "labels": labels, "label_separator": label_separator}
+        documents = read(source, keep=_listed(keep), **fields, **how)
     with waiting("Reading documents") as show:
         built = workflow.build(
             documents, corpus, analyzer, overwrite=overwrite, watch=lambda n: show(f"Reading documents: {n:,}")
@@ -70,6 +92,20 @@ def build(
     say(corpus, f"{', '.join(sizes)}.")
     topics = min(32, built.n_documents, built.n_words)
     say_next(["semascope", "fit", corpus, "MODEL", "--topics", topics], ["semascope", "info", corpus])
+
+
+def _listed(names: str) -> list[str]:
+    return [name.strip() for name in names.split(",") if name.strip()]
+
+
+def _columns(triples: str | None) -> dict[str, Any]:
+    if triples is None:
+        return {}
+    names = _listed(triples)
+    if len(names) != 3:
+        message = f"--triples takes the names of three columns, as in row,column,count, not {triples!r}."
+        raise typer.BadParameter(message)
+    return dict(zip(("rows", "columns", "counts"), names, strict=True))
 
 
 def _stop_words(value: str | None) -> str | list[str] | None:

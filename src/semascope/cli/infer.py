@@ -12,7 +12,9 @@ from semascope.cli.app import (
     ModelPath,
     SkipBad,
     SourceArgument,
-    TextField,
+    SourceEncoding,
+    SourceFormat,
+    TextFields,
     command,
     console,
     print_json,
@@ -25,7 +27,9 @@ from semascope.cli.app import (
 def infer(
     model: ModelPath,
     source: SourceArgument,
-    text: TextField = "text",
+    format: SourceFormat = None,
+    encoding: SourceEncoding = None,
+    text: TextFields = None,
     id: IdField = "id",
     skip_bad: SkipBad = False,
     top: Annotated[int, typer.Option(min=1, help="Topics to show of each document.")] = 3,
@@ -37,7 +41,7 @@ def infer(
     from semascope.models.load import load
 
     fitted: Any = load(model)
-    documents = read(source, text=text, id=id, keep=(), skip_bad=skip_bad)
+    documents = read(source, format=format, text=text or "text", id=id, keep=(), encoding=encoding, skip_bad=skip_bad)
     frame = documents.frame()
     if len(frame) == 0:
         typer.echo(f"semascope: {source}: there are no documents.", err=True)

@@ -17,7 +17,10 @@ from semascope.corpus.analyze import Analyzer
 from semascope.corpus.count import Rows, count_texts, count_tokens
 from semascope.corpus.documents import described, numbered, without_empty_columns
 from semascope.corpus.matrix import rows_of_matrix
-from semascope.corpus.read import Documents, document_schema
+from semascope.corpus.read import Documents
+from semascope.corpus.readers.counts import CountedDocuments
+from semascope.corpus.readers.fields import document_schema
+from semascope.corpus.readers.tables import whole_frame
 from semascope.corpus.shards import ShardRef, cut, frozen, read_only, shard_of
 from semascope.corpus.stored import FORMAT, VERSION, StoredShard
 from semascope.errors import InputError, SourceError
@@ -73,18 +76,20 @@ class Corpus:
     @classmethod
     def build(
         cls,
-        documents: Documents | pl.DataFrame,
+        documents: Documents | CountedDocuments | Any,
         analyzer: Analyzer | None = None,
         *,
         vocabulary: pl.Series | None = None,
     ) -> Corpus:
-        """Make a corpus from documents that `semascope.read` gives, or from a polars frame with a column ``text``.
+        """Make a corpus from documents that `semascope.read` or `read_counts` gives, or from a frame with a column ``text``.
 
-        With a `vocabulary`, a model's for example, only its words are counted.
+        The frame may be of polars, pandas or Arrow. With a `vocabulary`, a model's for example, only its words are counted.
         """
+        if isinstance(documents, CountedDocuments):
+            return cls._of_counts(documents)._checked(vocabulary)
         analyzer = _counting(analyzer, vocabulary)
         kept: list[pl.DataFrame] = []
-        blocks = [documents] if isinstance(documents, pl.DataFrame) else documents
+        blocks = documents if isinstance(documents, Documents) else [whole_frame(documents)]
 
         def texts() -> Iterator[pl.Series]:
             for block in blocks:
@@ -101,6 +106,18 @@ class Corpus:
                 msg = f"{documents.source}: {error}"
                 raise SourceError(msg) from None
             raise
+
+    @classmethod
+    def _of_counts(cls, documents: CountedDocuments) -> Corpus:
+        given = list(documents)
+        if not given:
+            raise SourceError(_nothing_in(documents))
+        frames, blocks = zip(*given, strict=True)
+        starts = np.cumsum([0, *(len(rows.words) for rows in blocks[:-1])])
+        ends = [np.zeros(1, np.int64), *(rows.ends[1:] + start for rows, start in zip(blocks, starts, strict=True))]
+        words, counts = (np.concatenate(parts) for parts in zip(*(rows[1:] for rows in blocks), strict=True))
+        assert documents.words is not None, "known once the blocks have been read"
+        return cls(Rows(np.concatenate(ends), words, counts), documents.words, numbered(pl.concat(frames)), None)
 
     @classmethod
     def from_texts(
@@ -379,8 +396,8 @@ def _counting(analyzer: Analyzer | None, vocabulary: pl.Series | None) -> Analyz
     return analyzer if vocabulary is None else replace(analyzer, min_df=1, max_df=1.0, max_features=None)
 
 
-def _nothing_in(documents: Documents | pl.DataFrame) -> str:
-    if isinstance(documents, pl.DataFrame):
+def _nothing_in(documents: Documents | CountedDocuments | Any) -> str:
+    if not isinstance(documents, Documents | CountedDocuments):
         return "there are no documents in the frame."
     if documents.bad:
         return f"{documents.source}: none of its {len(documents.bad):,} records can be read; the first: {documents.bad[0]}"

@@ -5,15 +5,44 @@ The columns are ``id``, ``text`` and ``labels``, then the fields to keep.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatch
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
-from semascope.corpus.jsonl import read_json_lines
-from semascope.corpus.stdlib import read_standard_library
-from semascope.errors import SourceError
+from semascope.corpus.readers.countfiles import (
+    CountOptions,
+    chooser_of_triples,
+    open_ldac,
+    open_matrix_market,
+    open_triples,
+    open_uci,
+    triples_of,
+)
+from semascope.corpus.readers.counts import CountedDocuments, Stream, counted_blocks
+from semascope.corpus.readers.fields import Fields
+from semascope.corpus.readers.files import BadRecords, checked_encoding, first_bytes
+from semascope.corpus.readers.folder import read_folder
+from semascope.corpus.readers.jsonl import read_json_lines
+from semascope.corpus.readers.smart import read_smart
+from semascope.corpus.readers.stdlib import read_standard_library
+from semascope.corpus.readers.tables import (
+    IN_MEMORY,
+    open_arrow,
+    open_csv,
+    open_frame,
+    open_parquet,
+    open_tsv,
+    read_frame,
+    read_table,
+)
+from semascope.corpus.readers.trec import read_trec
+from semascope.errors import InputError, SourceError
 
 STANDARD_LIBRARY = "stdlib:"
 """Names the docstrings of the running Python's standard library, a corpus that every machine has."""
@@ -44,36 +73,134 @@ class Documents:
     def frame(self) -> pl.DataFrame:
         """Give all documents as one frame."""
         blocks = list(self)
-        return pl.concat(blocks) if blocks else pl.DataFrame(schema=document_schema(()))
+        return pl.concat(blocks) if blocks else pl.DataFrame(schema=Fields().schema)
+
+
+# --- formats ---------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format: what its files are called and begin with, and what reads them."""
+
+    patterns: tuple[str, ...] = ()
+    beginnings: tuple[bytes, ...] = ()
+    documents: Callable[[Path, Fields, str | None, BadRecords], Iterator[pl.DataFrame]] | None = None
+    counts: Callable[[Path, CountOptions, BadRecords], Stream] | None = None
+
+
+FORMATS = {
+    "jsonl": Format(("*.jsonl", "*.ndjson", "*.json"), (b"{",), documents=read_json_lines),
+    "csv": Format(("*.csv",), (), partial(read_table, open_csv), partial(open_triples, open_csv)),
+    "tsv": Format(("*.tsv", "*.tab"), (), partial(read_table, open_tsv), partial(open_triples, open_tsv)),
+    "parquet": Format(
+        ("*.parquet", "*.pq"), (b"PAR1",), partial(read_table, open_parquet), partial(open_triples, open_parquet)
+    ),
+    "arrow": Format(
+        ("*.arrow", "*.feather", "*.ipc"), (b"ARROW1",), partial(read_table, open_arrow), partial(open_triples, open_arrow)
+    ),
+    "folder": Format(documents=read_folder),
+    "smart": Format((), (b".I ",), documents=read_smart),
+    "trec": Format((), (b"<DOC", b"<TOP"), documents=read_trec),
+    "ldac": Format(("*.ldac",), counts=open_ldac),
+    "uci": Format(("docword.*.txt", "docword.txt"), counts=open_uci),
+    "mtx": Format(("*.mtx",), (b"%%MATRIXMARKET",), counts=open_matrix_market),
+}
+"""Found by the name of a file first, by its beginning (in capitals) if the name says nothing."""
+
+
+def find_format(path: Path, format: str | None) -> str:
+    """Give the format that was named, or find it out."""
+    if format is not None and format not in FORMATS:
+        msg = f"there is no format {format!r}; choose one of {', '.join(FORMATS)}."
+        raise InputError(msg)
+    if not path.exists():
+        msg = f"{path}: no such file."
+        raise SourceError(msg)
+    if path.is_dir() or format == "folder":
+        return _folder(path, format)
+    if not path.is_file():
+        msg = f"{path}: is a pipe or a device, which cannot be read twice; save it to a file first."
+        raise SourceError(msg)
+    return format or _by_name(path) or _by_beginning(path)
+
+
+def _folder(path: Path, format: str | None) -> str:
+    if not path.is_dir():
+        msg = f"{path}: is a file; expected a folder of text files."
+        raise SourceError(msg)
+    if format not in (None, "folder"):
+        msg = f"{path}: is a directory; expected a file of the format {format}."
+        raise SourceError(msg)
+    return "folder"
+
+
+def _by_name(path: Path) -> str | None:
+    name = path.name.lower().removesuffix(".gz")
+    return next((one for one, known in FORMATS.items() if any(fnmatch(name, pattern) for pattern in known.patterns)), None)
+
+
+def _by_beginning(path: Path) -> str:
+    start = first_bytes(path).upper()
+    if not start:
+        msg = f"{path}: there are no documents: the file is empty."
+        raise SourceError(msg)
+    for name, known in FORMATS.items():
+        if start.startswith(known.beginnings):
+            return name
+    msg = f"{path}: neither its name nor its beginning tells the format; say it with --format (format=): {', '.join(FORMATS)}."
+    raise SourceError(msg)
+
+
+def is_counts(source: str | Path, format: str | None = None) -> bool:
+    """Tell whether a source is of a format that only `read_counts` takes."""
+    return str(source) != STANDARD_LIBRARY and FORMATS[find_format(Path(source), format)].documents is None
+
+
+# --- the two doors ---------------------------------------------------------------------------------------------------------
 
 
 def read(
-    source: str | Path,
+    source: Any,
     *,
-    text: str = "text",
+    format: str | None = None,
+    text: str | Sequence[str] = "text",
     id: str = "id",
     labels: str = "labels",
+    label_separator: str | None = None,
     keep: Sequence[str] = KEPT_BY_DEFAULT,
+    encoding: str | None = None,
     skip_bad: bool = False,
 ) -> Documents:
     """Read documents from a source.
 
     Parameters
     ----------
-    source : path or "stdlib:"
-        A file of JSON lines, plain or gzipped; or "stdlib:" for the docstrings of Python's standard library.
-    text, id, labels : str
-        Names of the fields with the text, the identifier (documents are numbered where there is none) and the labels
-        (a string or a list of strings).
+    source : path, frame or "stdlib:"
+        A file of JSON lines, CSV, TSV, Parquet, Arrow, SMART or TREC, those of text plain or gzipped; a folder of text files; a
+        frame in memory (polars, pandas, Arrow, or anything else that gives a stream of Arrow's); or "stdlib:" for the
+        docstrings of Python's standard library.
+    format : str, optional
+        One of "jsonl", "csv", "tsv", "parquet", "arrow", "folder", "smart" and "trec". By default the name of the file or its
+        beginning tells.
+    text : str or sequence of str
+        Name of the field with the text; of several fields, the texts are joined with line breaks.
+    id, labels : str
+        Names of the fields with the identifier (documents are numbered where there is none) and the labels (a string or a list
+        of strings).
+    label_separator : str, optional
+        What stands between several labels in one string.
     keep : sequence of str
         Other fields to keep beside the text, as strings.
+    encoding : str, optional
+        Encoding of a source of text, by default UTF-8.
     skip_bad : bool, default=False
         Leave out records that cannot be read, and note them in ``bad``, instead of stopping at the first.
 
     Returns
     -------
     Documents
-        Read lazily: mistakes in the file show when the documents are used.
+        Read lazily: mistakes in the file show when the documents are used. Readers of Arrow batches can be gone through once.
 
     Examples
     --------
@@ -81,24 +208,92 @@ def read(
     >>> documents.frame().columns
     ['id', 'text', 'labels']
     """
+    texts = (text,) if isinstance(text, str) else tuple(text)
+    if not texts or label_separator == "":
+        msg = "text must name a field at least, and label_separator must not be empty."
+        raise InputError(msg)
+    kept = tuple(dict.fromkeys(name for name in keep if name not in ("id", "text", "labels")))
+    fields = Fields(texts, id, labels, kept, label_separator)
+    if _is_in_memory(source):
+        return Documents(IN_MEMORY, lambda bad: read_frame(source, fields))
     if str(source) == STANDARD_LIBRARY:
         return Documents(STANDARD_LIBRARY, lambda bad: read_standard_library())
-    path = Path(source)
-    if not path.exists():
-        msg = f"{path}: no such file."
+    path, encoding = Path(source), checked_encoding(encoding)
+    name = find_format(path, format)
+    reader = FORMATS[name].documents
+    if reader is None:
+        msg = f"{path}: the format {name} holds counts, not texts; use read_counts."
         raise SourceError(msg)
-    if path.is_dir():
-        msg = f"{path}: is a directory; expected a file of JSON lines."
-        raise SourceError(msg)
-    if not path.is_file():
-        msg = f"{path}: is a pipe or a device, which cannot be read twice; save it to a file first."
-        raise SourceError(msg)
-    keep = [name for name in keep if name not in ("id", "text", "labels")]
-    schema = document_schema(keep)
-    fields = {"id": id, "text": text, "labels": labels, **{name: name for name in keep}}
-    return Documents(str(path), lambda bad: read_json_lines(path, fields, schema, bad if skip_bad else None))
+    return Documents(str(path), lambda bad: reader(path, fields, encoding, BadRecords(bad if skip_bad else None)))
 
 
-def document_schema(keep: Sequence[str]) -> dict[str, pl.DataType | type[pl.DataType]]:
-    """Columns of a block of documents."""
-    return {"id": pl.String, "text": pl.String, "labels": pl.List(pl.String), **dict.fromkeys(keep, pl.String)}
+def read_counts(
+    source: Any,
+    *,
+    format: str | None = None,
+    vocabulary: str | Path | Sequence[str] | None = None,
+    rows: str = "row",
+    columns: str = "column",
+    counts: str = "count",
+    encoding: str | None = None,
+    skip_bad: bool = False,
+) -> CountedDocuments:
+    """Read documents that are counts already.
+
+    Parameters
+    ----------
+    source : path or frame
+        A file of LDA-C, a UCI bag of words, or MatrixMarket coordinates, plain or gzipped; or a table (CSV, TSV, Parquet,
+        Arrow, or a frame in memory) with the name of a row, the name of a column and a count in each line.
+    format : str, optional
+        One of "ldac", "uci", "mtx", "csv", "tsv", "parquet" and "arrow". By default the name of the file or its beginning
+        tells.
+    vocabulary : path or sequence of str, optional
+        The words: a file with one on each line, or a sequence. The file ``vocab.NAME.txt`` beside a UCI ``docword.NAME.txt`` is
+        found by itself.
+    rows, columns, counts : str
+        Names of the columns of a table.
+    encoding : str, optional
+        Encoding of a source of text, by default UTF-8.
+    skip_bad : bool, default=False
+        Leave out lines that cannot be read, and note them in ``bad``, instead of stopping at the first.
+
+    Returns
+    -------
+    CountedDocuments
+        Read lazily, block by block, where entries come row by row, as they always do in LDA-C and UCI files and in those that
+        gensim writes. Entries in another order (SciPy writes some matrices by column) are gathered in memory and sorted.
+
+    Examples
+    --------
+    >>> counted = read_counts(pl.DataFrame({"row": ["a", "a"], "column": ["dog", "cat"], "count": [2, 1]}))
+    >>> [(frame["id"].to_list(), rows.counts.tolist()) for frame, rows in counted]
+    [(['a'], [2.0, 1.0])]
+    >>> counted.words.to_list()
+    ['dog', 'cat']
+    """
+    options = CountOptions(vocabulary, (rows, columns, counts), checked_encoding(encoding))
+    if _is_in_memory(source):
+        name, opened = IN_MEMORY, partial(_open_triples_in_memory, source, options)
+    else:
+        path = Path(source)
+        found = "stdlib" if str(source) == STANDARD_LIBRARY else find_format(path, format)
+        opener = None if found == "stdlib" else FORMATS[found].counts
+        if opener is None:
+            msg = f"{source}: the format {found} holds texts, not counts; use read."
+            raise SourceError(msg)
+        name, opened = str(path), partial(opener, path, options)
+    return CountedDocuments(name, lambda bad: counted_blocks(opened, BadRecords(bad if skip_bad else None)))
+
+
+def _open_triples_in_memory(frame: Any, options: CountOptions, bad: BadRecords) -> Stream:
+    return triples_of(open_frame(frame, chooser_of_triples(options, IN_MEMORY)), options, IN_MEMORY, bad)
+
+
+def _is_in_memory(source: Any) -> bool:
+    if isinstance(source, str | os.PathLike):
+        return False
+    if hasattr(source, "__arrow_c_stream__"):
+        return True
+    msg = f"expected a path or a frame to read, found {type(source).__name__}; Corpus.from_texts takes lists of texts."
+    raise InputError(msg)

@@ -1,0 +1,225 @@
+"""Documents that are counts already: entries of a matrix, in whatever order they come, to rows of word counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from semascope.corpus.count import Rows
+from semascope.corpus.readers.files import BadRecords, lines_of, undecodable
+from semascope.errors import SourceError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+LARGEST_NUMBER = 2**31 - 1
+"""Words and documents are numbered with 32 bits."""
+LARGEST_COUNT = float(np.finfo(np.float32).max)
+
+Block = tuple[pl.DataFrame, Rows]
+
+
+@dataclass
+class CountedDocuments:
+    """Documents of a source that are counts already, read block by block each time they are gone through.
+
+    Each block is a frame with the columns ``id`` and ``labels``, and the rows of its documents.
+
+    Attributes
+    ----------
+    source : str
+        Where they come from.
+    bad : list of str
+        What was wrong with the records that were left out, one sentence each; complete after the blocks have been read.
+    words : polars.Series or None
+        What the columns are called, known after the blocks have been read: "x0", "x1" and so on where there are no names.
+    """
+
+    source: str
+    _blocks: Callable[[list[str]], Generator[Block, None, pl.Series]]
+    bad: list[str] = field(default_factory=list)
+    words: pl.Series | None = None
+
+    def __iter__(self) -> Iterator[Block]:
+        self.bad.clear()
+        self.words = yield from self._blocks(self.bad)
+
+
+class Entries(NamedTuple):
+    """Some entries of a matrix of counts.
+
+    rows    int64[n]     document numbers
+    words   int64[n]     word numbers
+    counts  float64[n]   how often
+    """
+
+    rows: NDArray[np.int64]
+    words: NDArray[np.int64]
+    counts: NDArray[np.float64]
+
+    def at(self, which: slice | NDArray[np.int64]) -> Entries:
+        """Some of the entries, or all of them in another order."""
+        return Entries(self.rows[which], self.words[which], self.counts[which])
+
+
+@dataclass
+class Stream:
+    """The entries of a source, block by block.
+
+    n_rows     number of documents, once all blocks have been read
+    n_words    number of words, once all blocks have been read
+    row_names  what the documents are called; grows with the blocks
+    words      what the words are called; grows with the blocks
+    """
+
+    blocks: Iterator[Entries] = field(default_factory=lambda: iter(()))
+    n_rows: int = 0
+    n_words: int = 0
+    row_names: Sequence[str] | None = None
+    words: Sequence[str] | None = None
+
+
+OpenStream = Callable[[BadRecords], Stream]
+
+
+def counted_blocks(open_stream: OpenStream, bad: BadRecords) -> Generator[Block, None, pl.Series]:
+    """Give blocks of documents, and at last the words.
+
+    The entries are gone through twice, first to see whether they come row by row. If they do, no more than a block of them is
+    held in memory; otherwise all are, and sorted.
+    """
+    in_order = _in_order(open_stream(bad if bad.notes is None else BadRecords([])).blocks)
+    stream = open_stream(bad)
+    n_given, rest = 0, _none()
+    for block in stream.blocks if in_order else [_sorted(_joined(stream.blocks))]:
+        block = _joined([rest, block])
+        last = int(block.rows[-1]) if len(block.rows) else n_given  # more of it may come
+        at = int(np.searchsorted(block.rows, last))
+        if last > n_given:
+            yield _block(stream, n_given, last, block.at(slice(at)))
+        n_given, rest = last, block.at(slice(at, None))
+    if stream.n_rows > n_given:
+        yield _block(stream, n_given, stream.n_rows, rest)
+    if stream.words is not None:
+        return pl.Series("word", stream.words, dtype=pl.String)
+    return pl.select(word=pl.lit("x") + pl.int_range(stream.n_words).cast(pl.String)).to_series()
+
+
+def _in_order(blocks: Iterable[Entries]) -> bool:
+    """Tell whether row numbers never fall; go on to the end, which sees to all that can be wrong."""
+    last, in_order = 0, True
+    for block in blocks:
+        if len(block.rows):
+            in_order &= bool(block.rows[0] >= last and np.all(np.diff(block.rows) >= 0))
+            last = int(block.rows[-1])
+    return in_order
+
+
+def _none() -> Entries:
+    return Entries(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float64))
+
+
+def _joined(blocks: Iterable[Entries]) -> Entries:
+    return Entries(*(np.concatenate(parts) for parts in zip(_none(), *blocks, strict=True)))
+
+
+def _sorted(entries: Entries) -> Entries:
+    return entries.at(np.lexsort((entries.words, entries.rows)))
+
+
+def _block(stream: Stream, first: int, last: int, entries: Entries) -> Block:
+    """Make the documents from `first` to `last` of their entries."""
+    names = [None] * (last - first) if stream.row_names is None else list(stream.row_names[first:last])
+    empty = [None] * (last - first)
+    frame = pl.DataFrame({"id": names, "labels": empty}, schema={"id": pl.String, "labels": pl.List(pl.String)})
+    return frame, _rows(entries, first, last)
+
+
+def _rows(entries: Entries, first: int, last: int) -> Rows:
+    """Sort the entries, add those that stand twice, and drop zeros."""
+    next_row, next_word = np.diff(entries.rows), np.diff(entries.words)
+    if not np.all((next_row > 0) | ((next_row == 0) & (next_word > 0))):
+        entries = _sorted(entries)
+        starts = np.flatnonzero(np.concatenate([[True], np.diff(entries.rows) + np.abs(np.diff(entries.words)) > 0]))
+        added = np.minimum(np.add.reduceat(entries.counts, starts), LARGEST_COUNT)
+        entries = Entries(entries.rows[starts], entries.words[starts], added)
+    counts = entries.counts.astype(np.float32)
+    kept = counts > 0
+    ends = np.searchsorted(entries.rows[kept], np.arange(first, last + 1))
+    return Rows(ends.astype(np.int64), entries.words[kept].astype(np.int32), counts[kept])
+
+
+# --- vocabularies ----------------------------------------------------------------------------------------------------------
+
+
+def read_vocabulary(source: str | Path | Sequence[str], encoding: str | None) -> list[str]:
+    """Give the words of a file with one on each line, or of a sequence."""
+    if not isinstance(source, str | Path):
+        words, where = [str(word) for word in source], "the vocabulary, word"
+    else:
+        path = Path(source)
+        if not path.is_file():
+            msg = f"{path}: no such file of words; give one with a word on each line."
+            raise SourceError(msg)
+        words, where = [line.strip() for line in lines_of(path, encoding)], f"{path}, line"
+    while words and not words[-1]:
+        words.pop()
+    _check_words(words, where)
+    return words
+
+
+def _check_words(words: list[str], where: str) -> None:
+    places: dict[str, int] = {}
+    for number, word in enumerate(words, start=1):
+        problem = undecodable(word) if word else "expected a word, found nothing"
+        first = places.setdefault(word, number)
+        if problem is None and first != number:
+            problem = f"the word {word!r} stands at {first:,} already; each column needs a word of its own"
+        if problem is not None:
+            msg = f"{where} {number}: {problem}."
+            raise SourceError(msg)
+
+
+# --- what every format checks ----------------------------------------------------------------------------------------------
+
+
+def as_whole(cell: bytes, noun: str, first: int, last: int) -> int:
+    """Give a number within bounds; ValueError says what is wrong."""
+    try:
+        number = int(cell) if b"_" not in cell else None
+    except ValueError:
+        number = None
+    if number is None:
+        msg = f"the {noun} number {_shown(cell)} is not a whole number"
+        raise ValueError(msg)
+    if not first <= number <= last:
+        msg = f"there is no {noun} {number}; the numbers go from {first} to {last:,}"
+        raise ValueError(msg)
+    return number
+
+
+def as_count(cell: bytes) -> float:
+    """Give a count; ValueError says what is wrong."""
+    try:
+        count = float(cell) if b"_" not in cell else None
+    except ValueError:
+        count = None
+    if count is None or not 0 <= count <= LARGEST_COUNT:
+        msg = f"the count {_shown(cell)} is not a number that is finite and not negative"
+        raise ValueError(msg)
+    return count
+
+
+def possible(counts: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Tell which values can be counts."""
+    return (counts >= 0) & (counts <= LARGEST_COUNT)
+
+
+def _shown(cell: bytes) -> str:
+    text = cell.decode("utf-8", "replace")
+    return repr(text if len(text) <= 40 else text[:40] + "…")

@@ -1,0 +1,69 @@
+"""SMART collections, as MED and CACM are: records that begin with .I, and sections that begin with a dot and a capital."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+
+from semascope.corpus.readers.fields import Fields, Record, parsed, records_as_documents
+from semascope.corpus.readers.files import BadRecords, lines_of, undecodable
+
+SECTIONS = {
+    "T": "title",
+    "A": "author",
+    "B": "bibliography",
+    "C": "categories",
+    "K": "keywords",
+    "N": "note",
+    "W": "text",
+    "X": "references",
+}
+_BEGINS_RECORD = re.compile(r"\.I\s+(\S.*?)\s*")
+_BEGINS_SECTION = re.compile(rf"\.([{''.join(SECTIONS)}])\s*")
+
+
+def read_smart(path: Path, fields: Fields, encoding: str | None, bad: BadRecords) -> Iterator[pl.DataFrame]:
+    """Give blocks of documents or queries."""
+    return records_as_documents(parsed(path, _records(path, encoding), _record, bad), fields, str(path))
+
+
+def _records(path: Path, encoding: str | None) -> Iterator[tuple[int, list[str]]]:
+    """Give the lines of each record, with the number of the first."""
+    place, lines = 1, list[str]()
+    for number, line in enumerate(lines_of(path, encoding), start=1):
+        if _BEGINS_RECORD.fullmatch(line):
+            if "".join(lines).strip():
+                yield place, lines
+            place, lines = number, []
+        lines.append(line)
+    if "".join(lines).strip():
+        yield place, lines
+
+
+def _record(lines: list[str]) -> Record:
+    problem = undecodable("".join(lines))
+    if problem:
+        raise ValueError(problem)
+    beginning = _BEGINS_RECORD.fullmatch(lines[0])
+    if beginning is None:
+        msg = "expected a record to begin with .I and an identifier"
+        raise ValueError(msg)
+    sections: dict[str, list[str]] = {}
+    section: list[str] | None = None
+    for line in lines[1:]:
+        letter = _BEGINS_SECTION.fullmatch(line)
+        if letter:
+            section = sections.setdefault(SECTIONS[letter[1]], [])
+        elif section is not None:
+            section.append(line)
+        elif line.strip():
+            msg = f"the record {beginning[1]} has text before its first section, a line such as .W or .T"
+            raise ValueError(msg)
+    # The text is kept to the letter, the line break before the next section apart.
+    contents = {name: "".join(section) for name, section in sections.items()}
+    return {"id": beginning[1]} | {
+        name: content.removesuffix("\n") if name == "text" else content.strip() for name, content in contents.items()
+    }
