@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import polars as pl
 
 from semascope.corpus.analyze import Analyzer
 from semascope.corpus.corpus import Corpus
@@ -30,30 +28,18 @@ def build(
     overwrite: bool = False,
     watch: Callable[[int], None] | None = None,
 ) -> Corpus:
-    """Read documents, count their words and save the corpus.
+    """Read documents, count their words and save the corpus, block by block.
 
     Parameters
     ----------
     watch : callable, optional
-        Told the number of documents read so far, where their words are counted.
+        Told the number of documents read so far.
     """
+    if target.resolve().is_relative_to(Path(documents.source).resolve()):
+        msg = f"{target}: lies inside the source; write the corpus elsewhere."
+        raise InputError(msg)
     _see_that_it_is_free(target, "corpus", overwrite=overwrite)
-    if watch is not None and isinstance(documents, Documents):
-        documents = replace(documents, _blocks=_watched(documents, watch))
-    corpus = Corpus.build(documents, analyzer)
-    corpus.save(target)
-    return corpus
-
-
-def _watched(documents: Documents, watch: Callable[[int], None]) -> Callable[[list[str]], Iterator[pl.DataFrame]]:
-    def blocks(bad: list[str]) -> Iterator[pl.DataFrame]:
-        n_documents = 0
-        for block in documents._blocks(bad):
-            n_documents += len(block)
-            watch(n_documents)
-            yield block
-
-    return blocks
+    return Corpus.build(documents, analyzer, path=target, watch=watch)
 
 
 @dataclass(frozen=True)

@@ -62,8 +62,9 @@ def test_a_source_that_does_not_exist_is_named(run, tmp_path):
     assert not (tmp_path / "built").exists()
 
 
-def test_a_source_that_is_a_directory_is_named(run, tmp_path):
-    assert f"{tmp_path}: is a directory" in run("build", tmp_path, tmp_path / "built").complaint
+def test_a_corpus_is_not_built_inside_the_folder_that_it_is_built_from(run, tmp_path):
+    complaint = run("build", tmp_path, tmp_path / "built").complaint
+    assert complaint == f"{tmp_path / 'built'}: lies inside the source; write the corpus elsewhere."
 
 
 def test_a_source_that_may_not_be_read_is_named(run, source, tmp_path, monkeypatch):

@@ -123,6 +123,7 @@ def test_build_reads_gzip_as_it_reads_plain_text(run, source, corpus, tmp_path):
 
 def test_the_options_of_build_reach_the_analyzer(run, source, tmp_path):
     options = "--no-lowercase --min-length 3 --stemmer english --min-df 2 --max-df 0.9 --max-features 8 --stop-words english"
+    options += " --ngrams 1,2"
     assert run("build", source, tmp_path / "corpus", *options.split()).code == 0
     (facts,) = run("info", tmp_path / "corpus", "--json").json
     assert facts["words"] == 8
@@ -132,6 +133,7 @@ def test_the_options_of_build_reach_the_analyzer(run, source, tmp_path):
         "min_length": 3,
         "stop_words": "english",
         "stemmer": "english",
+        "ngrams": [1, 2],
         "min_df": 2,
         "max_df": 0.9,
         "max_features": 8,

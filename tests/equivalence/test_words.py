@@ -18,6 +18,8 @@ from reference.tokens import count_words
 from semascope import Analyzer, Corpus
 from semascope.corpus.analyze import LAST_LETTER
 from semascope.corpus.count import count_texts
+from semascope.corpus.pieces import PieceList
+from semascope.corpus.rows import joined
 from semascope.kernels.rows import by_word, renumber
 
 COLLECTIONS = [
@@ -35,8 +37,8 @@ NASTY = st.text(
 
 def counters(texts, analyzer):
     """Counter of words of each text, from the kernel."""
-    rows, vocabulary = count_texts([texts], analyzer)
-    words = vocabulary.to_list()
+    counted = count_texts([texts], analyzer, PieceList())
+    rows, words = joined(list(counted.rows())), counted.vocabulary.to_list()
     return [
         Counter({words[w]: int(n) for w, n in zip(rows.words[a:b], rows.counts[a:b], strict=True)})
         for a, b in zip(rows.ends[:-1], rows.ends[1:], strict=True)
@@ -53,8 +55,8 @@ def test_words_are_those_of_pythons_regular_expressions_whatever_the_text(texts,
 @settings(max_examples=50, deadline=None)
 @given(st.lists(NASTY, min_size=1, max_size=6))
 def test_one_text_is_analysed_as_many_are(texts):
-    analyzer = Analyzer(stop_words=["ab"])
-    assert counters(texts, analyzer) == [Counter(analyzer.words(text)) for text in texts]
+    for analyzer in (Analyzer(stop_words=["ab"]), Analyzer(stop_words=["ab"], ngrams=(2, 3), min_length=1)):
+        assert counters(texts, analyzer) == [Counter(analyzer.words(text)) for text in texts]
 
 
 def test_every_character_is_a_letter_or_not_as_python_says():

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from helpers import large_counts, random_counts
 from semascope import Analyzer, Corpus, read
-from semascope.corpus.shards import cut
+from semascope.corpus.shards import FULL_SHARD, cut
 from semascope.errors import InputError, SourceError
 
 TEXTS = ["The cat sat on the mat", "", "A dog, a cat and a mouse", "42 dogs"]
@@ -113,7 +113,7 @@ def test_shards_cover_all_documents_in_order_and_are_of_like_size():
         assert [first for first, _ in bounds] == [0, *(last for _, last in bounds)][: len(bounds)]
         assert not lengths or bounds[-1][1] == len(lengths)
         work = [int(ends[last] - ends[first]) + last - first for first, last in bounds]
-        assert max(work, default=0) <= 2**18 + 1 + max(lengths, default=0)
+        assert max(work, default=0) <= FULL_SHARD + 1 + max(lengths, default=0)
 
 
 def test_a_stored_shard_is_the_shard_in_memory(tmp_path):

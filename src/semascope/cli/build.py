@@ -54,6 +54,9 @@ def build(
         typer.Option(help='Language whose stop words to leave out ("german"), or a file with one word on each line.'),
     ] = None,
     stemmer: Annotated[str | None, typer.Option(help="Language of a Snowball stemmer.")] = None,
+    ngrams: Annotated[
+        str, typer.Option(metavar="N or N,M", help="Count runs of N to M words as words: 1,2 for words and pairs.")
+    ] = "1",
     min_df: Annotated[str, typer.Option(help="Leave out words in fewer documents: 5, or a share such as 0.01.")] = "1",
     max_df: Annotated[str, typer.Option(help="Leave out words in more documents: 1000, or a share such as 0.5.")] = "1.0",
     max_features: Annotated[int | None, typer.Option(min=1, help="Keep only so many words, the most frequent.")] = None,
@@ -69,6 +72,7 @@ def build(
         min_length=min_length,
         stop_words=_stop_words(stop_words),
         stemmer=stemmer,
+        ngrams=_range("--ngrams", ngrams),
         min_df=_bound("--min-df", min_df),
         max_df=_bound("--max-df", max_df),
         max_features=max_features,
@@ -122,6 +126,14 @@ def _stop_words(value: str | None) -> str | list[str] | None:
     except UnicodeDecodeError:
         message = f"{value}: the file of stop words is not UTF-8; convert it first, with iconv for example."
         raise InputError(message) from None
+
+
+def _range(option: str, value: str) -> tuple[int, int]:
+    parts = _listed(value)
+    if not 1 <= len(parts) <= 2 or not all(part.isdigit() for part in parts):
+        message = f"{option} takes one whole number or two, as in 1,2, not {value!r}."
+        raise typer.BadParameter(message)
+    return int(parts[0]), int(parts[-1])
 
 
 def _bound(option: str, value: str) -> int | float:

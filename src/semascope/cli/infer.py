@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 import typer
@@ -37,36 +38,49 @@ def infer(
     as_json: AsJson = False,
 ) -> None:
     """Find the topics of the documents in SOURCE under MODEL."""
+    from semascope.corpus.documents import numbered
     from semascope.corpus.read import read
     from semascope.models.load import load
 
     fitted: Any = load(model)
     documents = read(source, format=format, text=text or "text", id=id, keep=(), encoding=encoding, skip_bad=skip_bad)
-    frame = documents.frame()
-    if len(frame) == 0:
+    n_documents = 0
+    shown: list[tuple[str, Any]] = []
+    for block in documents:
+        ids = numbered(block, n_documents)["id"].to_list()
+        wanted = block if as_json else block.head(max(limit - n_documents, 0))
+        n_documents += len(block)
+        if len(wanted):
+            rows = zip(ids, fitted.transform(wanted["text"].fill_null("").to_list()), strict=False)
+            if as_json:
+                _print(rows)
+            else:
+                shown += rows
+    report_bad(documents.bad)
+    if n_documents == 0:
         typer.echo(f"semascope: {source}: there are no documents.", err=True)
         raise typer.Exit(code=1)
-    ids = [str(number) if name is None else name for number, name in enumerate(frame["id"])]
-    shares = fitted.transform(frame["text"].fill_null("").to_list())
-    report_bad(documents.bad)
     if as_json:
-        for name, row in zip(ids, shares, strict=True):
-            print_json({"id": name, "topics": [round(float(share), 6) for share in row]})
         return
-    _show(fitted, ids[:limit], shares, top)
-    if len(ids) > limit:
-        console().print(f"and {len(ids) - limit:,} more documents", style="dim")
+    _show(fitted, shown, top)
+    if n_documents > limit:
+        console().print(f"and {n_documents - limit:,} more documents", style="dim")
     say_next(["semascope", "infer", model, source, "--json", ">", "topics.jsonl"], ["semascope", "topics", model])
 
 
-def _show(model: Any, ids: list[str], shares: Any, top: int) -> None:
+def _print(rows: Iterable[tuple[str, Any]]) -> None:
+    for name, row in rows:
+        print_json({"id": name, "topics": [round(float(share), 6) for share in row]})
+
+
+def _show(model: Any, rows: list[tuple[str, Any]], top: int) -> None:
     from rich.table import Table
 
     words = model.top_words(4)
     table = Table(box=None, header_style="bold")
     table.add_column("document", style="cyan")
     table.add_column("topics")
-    for name, row in zip(ids, shares, strict=False):
+    for name, row in rows:
         best = [z for z in (-row).argsort(kind="stable")[:top] if row[z] >= 0.005]
         table.add_row(name, "\n".join(f"{row[z]:4.0%}  topic {z}: {' '.join(words[z])}" for z in best))
     console().print(table)

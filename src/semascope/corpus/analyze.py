@@ -38,6 +38,9 @@ class Analyzer:
         others that have a Snowball stemmer.
     stemmer : str, optional
         A language of the Snowball stemmers, "english" for example.
+    ngrams : pair of int, default=(1, 1)
+        Shortest and longest run of words to count as one: (1, 2) counts words and pairs. Stop words are left out and stems
+        taken before words are put together, with a blank between them.
     min_df, max_df : int or float, default=1 and 1.0
         Leave out words that are in fewer or in more documents than this; a float is a share of the documents.
     max_features : int, optional
@@ -54,6 +57,7 @@ class Analyzer:
     min_length: int = 2
     stop_words: str | Sequence[str] | None = None
     stemmer: str | None = None
+    ngrams: tuple[int, int] = (1, 1)
     min_df: int | float = 1
     max_df: int | float = 1.0
     max_features: int | None = None
@@ -61,6 +65,8 @@ class Analyzer:
     def __post_init__(self) -> None:
         if not isinstance(self.stop_words, str | None):
             object.__setattr__(self, "stop_words", tuple(self.stop_words))
+        if isinstance(self.ngrams, list):  # as JSON has it
+            object.__setattr__(self, "ngrams", tuple(self.ngrams))
         _check(self)
 
     def to_dict(self) -> dict[str, Any]:
@@ -74,11 +80,13 @@ class Analyzer:
         return cls(**{k: v for k, v in settings.items() if k in known})
 
     def words(self, text: str) -> list[str]:
-        """Give the words of one text, in order, stop words left out and stems taken."""
+        """Give the words of one text, in order, stop words left out and stems taken; then longer n-grams, if any."""
         text = text.lower() if self.lowercase else text
         found = re.findall(self.token_pattern or r"\w+", text)
         kept = [word for word in found if len(word) >= self.min_length and word not in self.stop_set()]
-        return self.stems(kept)
+        stems = self.stems(kept)
+        shortest, longest = self.ngrams
+        return [" ".join(stems[i : i + n]) for n in range(shortest, longest + 1) for i in range(len(stems) - n + 1)]
 
     def stop_set(self) -> frozenset[str]:
         """Give the words to leave out."""
@@ -93,6 +101,11 @@ class Analyzer:
         import Stemmer
 
         return list(Stemmer.Stemmer(self.stemmer).stemWords(words))
+
+    def limits_documents(self) -> bool:
+        """Tell whether a word must be in so many documents, or no more than so many."""
+        fewest = 1 if isinstance(self.min_df, int) else 0.0
+        return self.min_df > fewest or isinstance(self.max_df, int) or self.max_df < 1.0
 
     def letters(self) -> NDArray[np.uint32]:
         """Give the tokeniser's table: code point -> code point to write, 0 for what is not part of a word."""
@@ -117,6 +130,8 @@ def _check(analyzer: Analyzer) -> None:
         problem = f"min_length must be at least 1, but was {analyzer.min_length}"
     elif isinstance(analyzer.stop_words, str) and analyzer.stop_words not in (languages := stop_word_languages()):
         problem = f"there are no stop words for {analyzer.stop_words!r}; give a list of words, or one of {', '.join(languages)}"
+    elif not _is_range(analyzer.ngrams):
+        problem = f"ngrams must be a pair of whole numbers such as (1, 2), but was {analyzer.ngrams!r}"
     elif not _is_bound(analyzer.min_df) or not _is_bound(analyzer.max_df):
         problem = (
             "min_df and max_df must be whole numbers of documents or shares from 0.0 to 1.0, "
@@ -139,6 +154,11 @@ def _pattern_problem(pattern: str) -> str | None:
     except re.error as error:
         return f"token_pattern {pattern!r} is not a regular expression ({error})"
     return f"token_pattern {pattern!r} has {groups} groups, but may have one at most" if groups > 1 else None
+
+
+def _is_range(value: Any) -> bool:
+    whole = isinstance(value, tuple) and len(value) == 2 and all(isinstance(n, int) for n in value)
+    return whole and 1 <= value[0] <= value[1]
 
 
 def _is_bound(value: int | float) -> bool:

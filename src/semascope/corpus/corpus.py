@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,15 +14,19 @@ import polars as pl
 import scipy.sparse as sp
 
 from semascope.corpus.analyze import Analyzer
-from semascope.corpus.count import Rows, count_texts, count_tokens
-from semascope.corpus.documents import described, numbered, without_empty_columns
+from semascope.corpus.building import Source, count_source, for_vocabulary, no_words
+from semascope.corpus.count import count_texts, count_tokens
+from semascope.corpus.documents import check_unique, described, numbered, without_empty_columns
 from semascope.corpus.matrix import rows_of_matrix
+from semascope.corpus.number import Counted
+from semascope.corpus.pieces import PieceFiles, PieceList
 from semascope.corpus.read import Documents
-from semascope.corpus.readers.counts import CountedDocuments
 from semascope.corpus.readers.fields import document_schema
-from semascope.corpus.readers.tables import whole_frame
+from semascope.corpus.readers.tables import IN_MEMORY, whole_frame
+from semascope.corpus.rows import Rows, joined
 from semascope.corpus.shards import ShardRef, cut, frozen, read_only, shard_of
 from semascope.corpus.stored import FORMAT, VERSION, StoredShard
+from semascope.corpus.writing import CorpusWriter, digest_of_words, fingerprint
 from semascope.errors import InputError, SourceError
 from semascope.kernels.rows import renumber
 from semascope.storage import Directory, open_directory, writing
@@ -76,48 +80,40 @@ class Corpus:
     @classmethod
     def build(
         cls,
-        documents: Documents | CountedDocuments | Any,
+        documents: Source | Any,
         analyzer: Analyzer | None = None,
         *,
+        path: str | Path | None = None,
         vocabulary: pl.Series | None = None,
+        watch: Callable[[int], None] | None = None,
     ) -> Corpus:
-        """Make a corpus from documents that `semascope.read` or `read_counts` gives, or from a frame with a column ``text``.
+        """Make a corpus from documents that `semascope.read` or `semascope.read_counts` gives, or from a frame.
 
-        The frame may be of polars, pandas or Arrow. With a `vocabulary`, a model's for example, only its words are counted.
+        Parameters
+        ----------
+        documents : Documents, CountedDocuments, or frame
+            A polars, pandas or Arrow table needs a column ``text``; `semascope.read` takes other names.
+        analyzer : Analyzer, optional
+            How texts become words.
+        path : path, optional
+            Write the corpus there block by block instead of holding it in memory: it may be bigger than that.
+        vocabulary : polars.Series, optional
+            Count only these words, a model's for example; for a corpus in memory.
+        watch : callable, optional
+            Told the number of documents read so far.
         """
-        if isinstance(documents, CountedDocuments):
-            return cls._of_counts(documents)._checked(vocabulary)
-        analyzer = _counting(analyzer, vocabulary)
-        kept: list[pl.DataFrame] = []
-        blocks = documents if isinstance(documents, Documents) else [whole_frame(documents)]
-
-        def texts() -> Iterator[pl.Series]:
-            for block in blocks:
-                kept.append(block.with_columns(pl.col("text").fill_null("")))
-                yield kept[-1]["text"]
-
-        rows, words = count_texts(texts(), analyzer)
-        if len(rows.ends) == 1:
-            raise SourceError(_nothing_in(documents))
-        try:
-            return cls(rows, words, without_empty_columns(numbered(pl.concat(kept))), analyzer)._checked(vocabulary)
-        except InputError as error:
-            if isinstance(documents, Documents):
-                msg = f"{documents.source}: {error}"
-                raise SourceError(msg) from None
-            raise
-
-    @classmethod
-    def _of_counts(cls, documents: CountedDocuments) -> Corpus:
-        given = list(documents)
-        if not given:
-            raise SourceError(_nothing_in(documents))
-        frames, blocks = zip(*given, strict=True)
-        starts = np.cumsum([0, *(len(rows.words) for rows in blocks[:-1])])
-        ends = [np.zeros(1, np.int64), *(rows.ends[1:] + start for rows, start in zip(blocks, starts, strict=True))]
-        words, counts = (np.concatenate(parts) for parts in zip(*(rows[1:] for rows in blocks), strict=True))
-        assert documents.words is not None, "known once the blocks have been read"
-        return cls(Rows(np.concatenate(ends), words, counts), documents.words, numbered(pl.concat(frames)), None)
+        source = (
+            documents if isinstance(documents, Source) else Documents(IN_MEMORY, lambda bad: iter([whole_frame(documents)]))
+        )
+        if path is not None:
+            return _build_on_disk(source, analyzer or Analyzer(), Path(path), watch)
+        analyzer = (analyzer or Analyzer()) if vocabulary is None else for_vocabulary(analyzer)
+        blocks: list[pl.DataFrame] = []
+        with naming(source):
+            counted = count_source(source, analyzer, PieceList(), blocks.append, watch)
+            frame = without_empty_columns(pl.concat(blocks))
+            check_unique(frame["id"])
+            return cls._of(counted, frame, _kept_analyzer(source, analyzer), vocabulary)
 
     @classmethod
     def from_texts(
@@ -133,14 +129,13 @@ class Corpus:
 
         With a `vocabulary`, a model's for example, only its words are counted.
         """
-        analyzer = _counting(analyzer, vocabulary)
+        analyzer = (analyzer or Analyzer()) if vocabulary is None else for_vocabulary(analyzer)
         if isinstance(texts, str):
             msg = "expected several texts; put the one text into a list."
             raise InputError(msg)
         texts = list(texts)
         documents = described(len(texts), ids, labels, texts)
-        rows, words = count_texts([texts], analyzer)
-        return cls(rows, words, documents, analyzer)._checked(vocabulary)
+        return cls._of(count_texts([texts], analyzer, PieceList()), documents, analyzer, vocabulary)
 
     @classmethod
     def from_tokens(
@@ -151,12 +146,35 @@ class Corpus:
         labels: Sequence[Any] | None = None,
         analyzer: Analyzer | None = None,
     ) -> Corpus:
-        """Make a corpus from documents that are lists of words already, of any script or kind."""
+        """Make a corpus from documents that are lists of words already, of any script or kind.
+
+        The analyzer's stop words, stems, n-grams and limits apply; by default the words stay as they are.
+
+        Examples
+        --------
+        >>> Corpus.from_tokens([["自然", "言語", "処理"], ["言語"]]).vocabulary
+        array(['言語', '処理', '自然'], dtype=object)
+        """
         analyzer = analyzer or Analyzer(lowercase=False, min_length=1)
         listed = list(documents)
         documents_given = described(len(listed), ids, labels, None)
-        rows, words = count_tokens(listed, analyzer)
-        return cls(rows, words, documents_given, analyzer)._checked(None)
+        return cls._of(count_tokens(listed, analyzer, PieceList()), documents_given, analyzer, None)
+
+    @classmethod
+    def _of(
+        cls,
+        counted: Counted,
+        documents: Mapping[str, Any] | pl.DataFrame,
+        analyzer: Analyzer | None,
+        vocabulary: pl.Series | None,
+    ) -> Corpus:
+        """Put what was counted on a given vocabulary; without one, see that there are words at all."""
+        corpus = cls(joined(list(counted.rows())), counted.vocabulary, documents, analyzer)
+        if vocabulary is not None:
+            return corpus.aligned(vocabulary)
+        if corpus.n_words == 0:
+            raise InputError(no_words(corpus.n_documents, analyzer or Analyzer()))
+        return corpus
 
     @classmethod
     def from_matrix(
@@ -188,19 +206,10 @@ class Corpus:
 
     def save(self, path: str | Path) -> None:
         """Write the corpus as a directory; a crash meanwhile leaves what was there before."""
-        with writing(path, FORMAT, VERSION) as draft:
-            for name, array in self.rows._asdict().items():
-                draft.array(name, array)
-            draft.table("vocabulary", self.words.to_frame())
-            draft.table("documents", self.documents)
-            draft.facts.update(
-                n_documents=self.n_documents,
-                n_words=self.n_words,
-                n_entries=len(self.rows.words),
-                n_tokens=self.n_tokens,
-                fingerprint=self.fingerprint,
-                analyzer=self.analyzer.to_dict() if self.analyzer else None,
-            )
+        with writing(path, FORMAT, VERSION) as draft, CorpusWriter(draft) as writer:
+            writer.documents(self.documents)
+            writer.rows(self.rows)
+            writer.finish(self.words, self.analyzer)
 
     # --- what is in it -----------------------------------------------------------------------------------------------------
 
@@ -234,9 +243,8 @@ class Corpus:
     @cached_property
     def fingerprint(self) -> str:
         """A hash of counts and vocabulary: two corpora with the same one train the same models."""
-        parts: list[Any] = [*self.rows, "\n".join(self.words).encode()]
-        digests = [hashlib.blake2b(part, digest_size=16).digest() for part in parts]
-        return hashlib.blake2b(b"".join(digests), digest_size=16).hexdigest()
+        digests = [hashlib.blake2b(part, digest_size=16).digest() for part in self.rows]  # type: ignore[arg-type]
+        return fingerprint([*digests, digest_of_words(self.words)])
 
     @cached_property
     def documents(self) -> pl.DataFrame:
@@ -287,14 +295,6 @@ class Corpus:
 
     def __repr__(self) -> str:
         return f"<Corpus: {self.n_documents:,} documents, {self.n_words:,} words, {self.n_tokens:,.0f} tokens>"
-
-    def _checked(self, vocabulary: pl.Series | None) -> Corpus:
-        """Put the corpus on a given vocabulary; without one, see that there are words at all."""
-        if vocabulary is not None:
-            return self.aligned(vocabulary)
-        if self.n_words == 0:
-            raise InputError(_no_words(self.n_documents, self.analyzer))
-        return self
 
     def aligned(self, vocabulary: pl.Series) -> Corpus:
         """Give the same documents over another vocabulary; words that are not in it are left out."""
@@ -383,31 +383,38 @@ class StoredCorpus(Corpus):
 
     @cached_property
     def documents(self) -> pl.DataFrame:
-        return self._directory.table("documents")
+        table = self._directory.table("documents")
+        return table.select(self._directory.facts.get("fields", table.columns))
 
     def shards(self) -> list[ShardRef]:
         bounds = enumerate(cut(self._directory.array("ends")))
         return [StoredShard(self.path, self.fingerprint, number, first, last) for number, (first, last) in bounds]
 
 
-def _counting(analyzer: Analyzer | None, vocabulary: pl.Series | None) -> Analyzer:
-    """The analyzer to count with: a given vocabulary is not pruned again."""
-    analyzer = analyzer or Analyzer()
-    return analyzer if vocabulary is None else replace(analyzer, min_df=1, max_df=1.0, max_features=None)
+def _build_on_disk(source: Source, analyzer: Analyzer, path: Path, watch: Callable[[int], None] | None) -> Corpus:
+    with naming(source), writing(path, FORMAT, VERSION) as draft, CorpusWriter(draft) as writer:
+        with PieceFiles(draft.folder) as pieces:
+            counted = count_source(source, analyzer, pieces, writer.documents, watch)
+            if len(counted.vocabulary) == 0:
+                raise InputError(no_words(writer.n_documents, analyzer))
+            for rows in counted.rows():
+                writer.rows(rows)
+        writer.finish(counted.vocabulary, _kept_analyzer(source, analyzer))
+    return Corpus.open(path)
 
 
-def _nothing_in(documents: Documents | CountedDocuments | Any) -> str:
-    if not isinstance(documents, Documents | CountedDocuments):
-        return "there are no documents in the frame."
-    if documents.bad:
-        return f"{documents.source}: none of its {len(documents.bad):,} records can be read; the first: {documents.bad[0]}"
-    return f"{documents.source}: there are no documents."
+def _kept_analyzer(source: Source, analyzer: Analyzer) -> Analyzer | None:
+    """What made words of the texts; of counts, nothing did."""
+    return analyzer if isinstance(source, Documents) else None
 
 
-def _no_words(n_documents: int, analyzer: Analyzer | None) -> str:
-    if analyzer is None or analyzer == Analyzer():
-        return f"there are no words in the {n_documents:,} documents: the texts are empty or have no word long enough."
-    limits = [f"min_length={analyzer.min_length}", f"min_df={analyzer.min_df}", f"max_df={analyzer.max_df}"]
-    limits += [f"max_features={analyzer.max_features}"] if analyzer.max_features else []
-    limits += ["the stop words"] if analyzer.stop_words else []
-    return f"no words of the {n_documents:,} documents are left within {', '.join(limits)}: loosen one of these."
+@contextmanager
+def naming(source: Source) -> Iterator[None]:
+    """Say which source it is that cannot be used."""
+    try:
+        yield
+    except SourceError:
+        raise
+    except InputError as error:
+        msg = f"{source.source}: {error}"
+        raise SourceError(msg) from None

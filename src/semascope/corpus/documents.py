@@ -9,6 +9,9 @@ import polars as pl
 
 from semascope.errors import InputError
 
+ALWAYS = ("id", "text", "labels")
+"""Columns that are kept even where they are empty."""
+
 
 def described(
     n_documents: int, ids: Sequence[str] | None, labels: Sequence[Any] | None, texts: list[str] | None
@@ -21,7 +24,7 @@ def described(
     if n_documents == 0:
         msg = "there are no documents."
         raise InputError(msg)
-    columns: dict[str, Any] = {"id": [None] * n_documents if ids is None else _unique([str(i) for i in ids])}
+    columns: dict[str, Any] = {"id": [None] * n_documents if ids is None else check_unique([str(i) for i in ids])}
     if texts is not None:
         columns["text"] = texts
     columns["labels"] = [None] * n_documents if labels is None else [_label_list(label) for label in labels]
@@ -34,18 +37,17 @@ def _label_list(label: Any) -> list[str]:
     return [str(label)] if isinstance(label, str | int) else [str(one) for one in label]
 
 
-def numbered(documents: pl.DataFrame) -> pl.DataFrame:
-    """Number the documents that have no id, and see that no id stands twice."""
-    number = pl.int_range(pl.len()).cast(pl.String)
-    documents = documents.with_columns(
+def numbered(documents: pl.DataFrame, first: int = 0) -> pl.DataFrame:
+    """Number the documents that have no id, from `first` on."""
+    number = (pl.int_range(pl.len()) + first).cast(pl.String)
+    return documents.with_columns(
         id=pl.col("id").fill_null(number) if "id" in documents.columns else number,
         labels=(pl.col("labels") if "labels" in documents.columns else pl.lit(None, pl.List(pl.String))).fill_null([]),
     )
-    _unique(documents["id"])
-    return documents
 
 
-def _unique(ids: Any) -> Any:
+def check_unique(ids: Any) -> Any:
+    """Give the ids, or say which one stands twice."""
     series = pl.Series("id", ids, dtype=pl.String)
     if series.n_unique() < len(series):
         twice = series.filter(series.is_duplicated())[0]
@@ -57,5 +59,4 @@ def _unique(ids: Any) -> Any:
 
 def without_empty_columns(documents: pl.DataFrame) -> pl.DataFrame:
     """Leave out fields that no document has."""
-    always = {"id", "text", "labels"}
-    return documents.select(s for s in documents if s.name in always or s.null_count() < len(s))
+    return documents.select(s for s in documents if s.name in ALWAYS or s.null_count() < len(s))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from semascope.corpus.count import Rows
+from semascope.corpus.rows import Rows
 from semascope.errors import InputError
 
 

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from semascope.corpus.count import Rows
+from semascope.corpus.rows import Rows
 from semascope.kernels.rows import by_word
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-FULL_SHARD = 1 << 18
-"""Most entries in a shard: its work then takes tens of milliseconds, and handing it out a tiny part of that."""
+FULL_SHARD = 1 << 20
+"""Most entries in a shard. It is the tile in which kernels walk documents × words: large, so that a row of the words' tables,
+which do not fit into the caches, is fetched once for many documents; small, so that the topics of its documents do fit."""
 
 SMALL_SHARD = 1 << 12
 """Fewest entries worth a shard of their own."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from semascope.corpus.count import Rows
+from semascope.corpus.rows import Rows
 from semascope.corpus.shards import Shard, read_only
 from semascope.errors import FormatError
 from semascope.storage import MANIFEST, Directory, open_directory

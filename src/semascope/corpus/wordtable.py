@@ -40,7 +40,13 @@ class WordTable:
         return pl.Series("word", pa.LargeStringArray.from_buffers(n_words, *buffers), dtype=pl.String)
 
     def count(
-        self, text: NDArray[np.uint8], offsets: NDArray[np.int64], letters: NDArray[np.uint32], min_length: int
+        self,
+        text: NDArray[np.uint8],
+        offsets: NDArray[np.int64],
+        letters: NDArray[np.uint32],
+        min_length: int,
+        *,
+        as_read: bool = False,
     ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
         """Count the words of each document of a block; new words join the table.
 
@@ -54,6 +60,8 @@ class WordTable:
             Code point -> code point to write, 0 for what is not part of a word.
         min_length : int
             Shortest word.
+        as_read : bool, default=False
+            Give every word in its place, as often as it comes, instead of counting those of a document.
 
         Returns
         -------
@@ -72,7 +80,7 @@ class WordTable:
             if missing:
                 self._make_room(self.n_words + 1, missing)
             row, at, filled, missing = count_while_room(
-                text, offsets, letters, min_length, word, row, at, filled,
+                text, offsets, letters, min_length, as_read, word, row, at, filled,
                 self._size, self._buckets, self._records, self._letters, row_ends, numbers, counts,
             )  # fmt: skip
         return row_ends, numbers[:filled].copy(), counts[:filled].copy()

@@ -24,6 +24,7 @@ from semascope.corpus.shards import Shard, ShardRef
 from semascope.engines.base import Locals, Stats
 from semascope.engines.exact import CountTotal
 from semascope.engines.likeness import difference, likeness
+from semascope.engines.spilling import new_row_file
 from semascope.engines.threads import OnThreads
 from semascope.errors import InputError, MissingExtraError
 from semascope.machine import usable_cores
@@ -56,10 +57,14 @@ class MPIEngine:
     work_dir : path, optional
         A directory that all ranks see, for the topics of documents. By default the one where checkpoints lie, or the system's
         for temporary files, which serves ranks on one machine.
+    spill : bool, default=False
+        Keep what is known of each document in files there between iterations, and shards closed: slower, and memory does not
+        grow with the corpus.
     """
 
     threads_per_rank: int | None = None
     work_dir: str | Path | None = None
+    spill: bool = False
 
     @property
     def leads(self) -> bool:
@@ -92,10 +97,13 @@ class MPIEngine:
         mine = shards[first:last]
         ranks_here()  # all ranks take part in counting, so it is done here
         n_threads = self.threads_per_rank or fair_share_of_cores()
-        with ThreadPoolExecutor(n_threads, thread_name_prefix="semascope") as pool, last_words(comm):
-            threads = together(comm, lambda: OnThreads(pool, mine))
-            with shared_directory(comm, work_dir or self.work_dir) as directory:
-                yield OnRanks(comm, threads, shards, directory)
+        with (
+            ThreadPoolExecutor(n_threads, thread_name_prefix="semascope") as pool,
+            last_words(comm),
+            shared_directory(comm, work_dir or self.work_dir) as directory,
+        ):
+            threads = together(comm, lambda: OnThreads(pool, mine, directory if self.spill else None))
+            yield OnRanks(comm, threads, shards, directory)
 
 
 class OnRanks:
@@ -149,21 +157,11 @@ class OnRanks:
         """Have every rank write its rows into one file, and map it: no rank holds or sends them all."""
         path = self._directory / f"{name}-{uuid.uuid4().hex}.npy"
         path = self._comm.bcast(path, root=0)
-        first = self._comm.bcast(next(self._threads.rows_by_shard(name))[1][:1] if self._comm.rank == 0 else None, root=0)
-        shape = (self._n_documents, *first.shape[1:])
-        together(self._comm, lambda: self._create(path, first.dtype, shape))
-        together(self._comm, lambda: self._write_rows(path, name))
+        first = self._comm.bcast(self._threads.rows_of_first_shard(name)[:1] if self._comm.rank == 0 else None, root=0)
+        leads = self._comm.rank == 0
+        together(self._comm, lambda: new_row_file(path, first, self._n_documents) if leads else None)
+        together(self._comm, lambda: self._threads.write_rows(path, name))
         return together(self._comm, lambda: np.asarray(np.load(path, mmap_mode="r")))
-
-    def _create(self, path: Path, dtype: Any, shape: tuple[int, ...]) -> None:
-        if self._comm.rank == 0:
-            np.lib.format.open_memmap(path, mode="w+", dtype=dtype, shape=shape).flush()
-
-    def _write_rows(self, path: Path, name: str) -> None:
-        rows = np.load(path, mmap_mode="r+")
-        for first, array in self._threads.rows_by_shard(name):
-            rows[first : first + len(array)] = array
-        rows.flush()
 
     def save(self, target: Path, kind: str, version: int, fill: Callable[[Draft], None]) -> None:
         """Rank 0 opens the draft and writes the manifest; every rank writes the locals of its shards into it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ import numpy as np
 from semascope.corpus.shards import Shard, ShardRef
 from semascope.engines.base import Locals, Stats
 from semascope.engines.exact import Accumulator
+from semascope.engines.spilling import SpilledLocals, local_name, new_row_file
 from semascope.machine import usable_cores
 from semascope.storage import Directory, Draft, writing
 
@@ -31,9 +33,13 @@ class ThreadEngine:
     ----------
     n_threads : int, optional
         By default one for each core this process may use.
+    spill : bool, default=False
+        Keep what is known of each document in files, and shards closed between iterations: slower, and memory does not grow
+        with the corpus. The files lie beside the checkpoints, or among the system's temporary files, until the fit ends.
     """
 
     n_threads: int | None = None
+    spill: bool = False
     leads: ClassVar[bool] = True
 
     def together(self, action: Callable[[], T]) -> T:
@@ -48,16 +54,27 @@ class ThreadEngine:
     def place(self, shards: Sequence[ShardRef], work_dir: Path | None = None) -> Iterator[OnThreads]:
         """Open the shards and start the threads."""
         with ThreadPoolExecutor(self.n_threads or usable_cores(), thread_name_prefix="semascope") as pool:
-            yield OnThreads(pool, shards)
+            if not self.spill:
+                yield OnThreads(pool, shards)
+                return
+            with tempfile.TemporaryDirectory(prefix=".semascope-", dir=work_dir) as folder:
+                yield OnThreads(pool, shards, Path(folder))
 
 
 class OnThreads:
-    """Shards placed on threads of this process."""
+    """Shards placed on threads of this process.
 
-    def __init__(self, pool: ThreadPoolExecutor, shards: Sequence[ShardRef]) -> None:
+    Parameters
+    ----------
+    spill : path, optional
+        A folder to keep the locals in; shards are then opened for each task anew, and closed after it.
+    """
+
+    def __init__(self, pool: ThreadPoolExecutor, shards: Sequence[ShardRef], spill: Path | None = None) -> None:
         self._pool = pool
-        self._shards = list(pool.map(lambda ref: ref.open(), shards))
-        self._locals: dict[int, Locals] = {}
+        self._spill = spill
+        self._shards = list(shards) if spill else list(pool.map(lambda ref: ref.open(), shards))
+        self._locals: dict[int, Locals] | SpilledLocals = SpilledLocals(spill) if spill else {}
         self._last_total: Stats = None
 
     def begin(self, task: Callable[[Shard], tuple[Locals, Stats]]) -> Stats:
@@ -69,8 +86,8 @@ class OnThreads:
     def _run(self, task: Callable[[Shard], tuple[Locals, Stats]]) -> Stats:
         accumulator = Accumulator(spare=self._last_total)
 
-        def work(shard: Shard) -> None:
-            new_locals, stats = task(shard)
+        def work(shard: ShardRef) -> None:
+            new_locals, stats = task(shard.open())
             accumulator.add(stats)
             self._locals[shard.number] = new_locals
 
@@ -85,11 +102,23 @@ class OnThreads:
         return accumulator.total
 
     def documents(self, name: str) -> NDArray[np.floating[Any]]:
-        return np.concatenate([array for _, array in self.rows_by_shard(name)])
+        if self._spill is None:
+            return np.concatenate([self._locals[shard.number][name] for shard in self._shards])
+        path = self._spill / f"all-{name}.npy"
+        new_row_file(path, self.rows_of_first_shard(name), sum(shard.n_documents for shard in self._shards))
+        self.write_rows(path, name)
+        return np.asarray(np.load(path, mmap_mode="r"))  # still readable when the folder is gone
 
-    def rows_by_shard(self, name: str) -> Iterator[tuple[int, NDArray[Any]]]:
-        """Give the first document of each shard and the shard's local array `name`."""
-        return ((shard.first_document, self._locals[shard.number][name]) for shard in self._shards)
+    def rows_of_first_shard(self, name: str) -> NDArray[Any]:
+        """Give the local array `name` of the first shard."""
+        return self._locals[self._shards[0].number][name]
+
+    def write_rows(self, path: Path, name: str) -> None:
+        """Write the local array `name` of these shards into a file with the rows of all documents."""
+        rows = np.load(path, mmap_mode="r+")
+        for shard in self._shards:
+            rows[shard.first_document : shard.first_document + shard.n_documents] = self._locals[shard.number][name]
+        rows.flush()
 
     def save(self, target: Path, kind: str, version: int, fill: Callable[[Draft], None]) -> None:
         with writing(target, kind, version) as draft:
@@ -99,9 +128,10 @@ class OnThreads:
     def save_locals(self, draft: Draft) -> None:
         """Write the locals of these shards."""
         for shard in self._shards:
-            for name, array in self._locals[shard.number].items():
+            arrays = self._locals[shard.number]
+            for name, array in arrays.items():
                 draft.array(local_name(name, shard.number), array)
-                draft.facts["locals"] = list(self._locals[shard.number])
+            draft.facts["locals"] = list(arrays)
 
     def load_locals(self, directory: Directory) -> None:
         names = directory.facts["locals"]
@@ -111,8 +141,3 @@ class OnThreads:
 
     def agree(self, value: T) -> T:
         return value
-
-
-def local_name(name: str, number: int) -> str:
-    """Name of the file that holds a local array of a shard."""
-    return f"{name}-{number:06d}"

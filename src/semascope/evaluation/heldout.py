@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from semascope.corpus.count import Rows
+from semascope.corpus.rows import Rows
 from semascope.corpus.shards import Shard, ShardRef, frozen, read_only
 from semascope.engines.base import Engine, Locals
 from semascope.engines.exact import Scalars, ScalarTotal

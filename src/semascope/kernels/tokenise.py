@@ -10,15 +10,16 @@ from semascope.kernels.words import LAST_AT, LAST_ROW, TOTAL, find, hash_of, ins
 
 @strict_kernel
 def count_while_room(
-    text, offsets, letters, min_length, word, row, at, filled, size, buckets, records, known, row_ends, numbers, counts
-):
+    text, offsets, letters, min_length, as_read, word, row, at, filled,
+    size, buckets, records, known, row_ends, numbers, counts,
+):  # fmt: skip
     """Count words from document `row`, byte `at`, until all are counted or a new word has no room in the table.
 
     A word is a longest run of characters that `letters` knows, at least `min_length` of them.
     Same numbers as tests/reference/tokens.py::count_words (Python, written for reading).
     The table's arrays never change hands in this loop, which spares Numba its reference counting.
 
-    text … min_length          in       as corpus/wordtable.py::WordTable.count describes them
+    text … as_read             in       as corpus/wordtable.py::WordTable.count describes them
     word       uint8[n]        scratch  longer than any word
     size … known               in, out  the table, see kernels/words.py
     row_ends   int64[d + 1]    out      where each document's row ends
@@ -44,7 +45,7 @@ def count_while_room(
                     return row, start, filled, n_bytes
                 number = insert(size, buckets, records, known, word, n_bytes, head, mixed, bucket)
             records[number, TOTAL] += 1
-            if records[number, LAST_ROW] == row:
+            if records[number, LAST_ROW] == row and not as_read:
                 counts[records[number, LAST_AT]] += 1
             else:
                 records[number, LAST_ROW] = row

@@ -11,7 +11,19 @@ the manifest, which is one atomic step: a crash leaves the old version or the ne
 """
 
 from semascope.storage.manifest import MANIFEST
-from semascope.storage.reading import Directory, is_directory_of, open_directory
+from semascope.storage.reading import Directory, is_directory_of, open_directory, open_table
+from semascope.storage.streams import GrowingArray, GrowingTable
 from semascope.storage.writing import Draft, check_target, writing
 
-__all__ = ["MANIFEST", "Directory", "Draft", "check_target", "is_directory_of", "open_directory", "writing"]
+__all__ = [
+    "MANIFEST",
+    "Directory",
+    "Draft",
+    "GrowingArray",
+    "GrowingTable",
+    "check_target",
+    "is_directory_of",
+    "open_directory",
+    "open_table",
+    "writing",
+]

@@ -52,13 +52,9 @@ class Directory:
 
     def table(self, name: str) -> pl.DataFrame:
         """Give a table, by memory-map."""
-        import polars as pl
-        import pyarrow as pa
-
         path = self._file(f"{name}.arrow")
         self._check(path, 0, path.stat().st_size)
-        mapped = pa.ipc.open_file(pa.memory_map(str(path))).read_all()  # polars itself would copy it into memory
-        return pl.DataFrame(mapped)
+        return open_table(path)
 
     def _file(self, file_name: str) -> Path:
         path = self.path / self.manifest.data / file_name
@@ -92,6 +88,14 @@ class Directory:
                     msg = f"{path}: was altered: the checksum of bytes {block * BLOCK:,} and on is not the one expected."
                     raise FormatError(msg)
                 checked[block] = True
+
+
+def open_table(path: Path) -> pl.DataFrame:
+    """Map an Arrow file; polars itself would copy it into memory."""
+    import polars as pl
+    import pyarrow as pa
+
+    return pl.DataFrame(pa.ipc.open_file(pa.memory_map(str(path))).read_all())
 
 
 def open_directory(path: str | Path, kind: str, version: int) -> Directory:

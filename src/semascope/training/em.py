@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from semascope.corpus.shards import ByWord, Shard
+from semascope.corpus.shards import ByWord, Shard, frozen
 from semascope.engines.base import Locals
 from semascope.engines.exact import Counts, CountTotal, Scalars, ScalarTotal
 from semascope.kernels.em import em_documents, em_words
@@ -126,7 +126,7 @@ class EM:
     def step(self, shard: Shard, local: Locals, state: EMState) -> tuple[Locals, EMStats]:
         """One pass over a shard."""
         rows, words = shard.rows, shard.by_word
-        theta = local["theta"]
+        theta = frozen(local["theta"], self.dtype)
         new_theta = np.empty_like(theta)
         weights = np.empty(len(rows.words), dtype=self.dtype)
         log_likelihood = em_documents(*rows, theta, state.topics, new_theta, weights)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import polars as pl
 
-from semascope.corpus.count import Rows
 from semascope.corpus.readers.files import BadRecords, lines_of, undecodable
+from semascope.corpus.rows import Rows
 from semascope.errors import SourceError
 
 if TYPE_CHECKING:

@@ -1,0 +1,70 @@
+"""Pieces: counted blocks of documents that wait for their final word numbers, in memory or in a file."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol, Self
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class Piece(NamedTuple):
+    """Rows of a block whose word numbers are those of one table, in any order; a word may stand in a row more than once."""
+
+    table: int
+    ends: NDArray[np.int64]
+    words: NDArray[np.int32]
+    counts: NDArray[Any]
+
+
+class Pieces(Protocol):
+    """Where pieces wait: they are appended, and then gone through as often as needed."""
+
+    def append(self, piece: Piece, /) -> None: ...
+    def __iter__(self) -> Iterator[Piece]: ...
+    def another(self) -> Pieces:
+        """Make an empty one of the same kind."""
+
+
+class PieceList(list[Piece]):
+    """Pieces in memory."""
+
+    def another(self) -> PieceList:
+        return PieceList()
+
+
+class PieceFiles:
+    """Pieces in nameless files of a folder; they are gone when the context ends, or the process."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._file: IO[bytes] = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (closed when the context ends)
+        self._others: list[PieceFiles] = []
+
+    def append(self, piece: Piece, /) -> None:
+        for part in piece:
+            np.save(self._file, part, allow_pickle=False)
+
+    def __iter__(self) -> Iterator[Piece]:
+        length = self._file.tell()
+        self._file.seek(0)
+        while self._file.tell() < length:
+            table, *arrays = (np.load(self._file, allow_pickle=False) for _ in Piece._fields)
+            yield Piece(int(table), *arrays)
+
+    def another(self) -> PieceFiles:
+        self._others.append(PieceFiles(self._folder))
+        return self._others[-1]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        for file in (self, *self._others):
+            file._file.close()

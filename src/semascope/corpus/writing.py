@@ -1,0 +1,98 @@
+"""Writing a corpus to disk block by block: documents as they come, then rows, then the words they are counted in."""
+
+from __future__ import annotations
+
+import hashlib
+from contextlib import ExitStack
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import polars as pl
+
+from semascope.corpus.analyze import Analyzer
+from semascope.corpus.documents import ALWAYS, check_unique
+from semascope.corpus.rows import Rows
+from semascope.storage import Draft, GrowingArray, GrowingTable, open_table
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+DTYPES = {"ends": np.int64, "words": np.int32, "counts": np.float32}
+
+
+class CorpusWriter:
+    """Fills the draft of a corpus directory; memory does not grow with the corpus, but for eight bytes a document."""
+
+    def __init__(self, draft: Draft) -> None:
+        self._draft = draft
+        self._open = ExitStack()
+        self._documents = self._open.enter_context(GrowingTable(draft.folder / "documents.arrow"))
+        self._arrays = {
+            name: self._open.enter_context(GrowingArray(draft.folder / f"{name}.npy", dtype)) for name, dtype in DTYPES.items()
+        }
+        self._hashes = {name: hashlib.blake2b(digest_size=16) for name in DTYPES}
+        self._id_hashes: list[NDArray[np.uint64]] = []
+        self._filled: dict[str, bool] = {}
+        self.n_documents = 0
+        self._n_entries = 0
+        self._append("ends", np.zeros(1, dtype=np.int64))
+
+    def documents(self, frame: pl.DataFrame) -> None:
+        """Add documents."""
+        self._documents.append(frame)
+        self.n_documents += len(frame)
+        self._id_hashes.append(frame["id"].hash().to_numpy())
+        for column in frame:
+            self._filled[column.name] = self._filled.get(column.name, False) or column.null_count() < len(column)
+
+    def rows(self, rows: Rows) -> None:
+        """Add the rows of documents."""
+        self._append("ends", rows.ends[1:] + self._n_entries)
+        self._append("words", rows.words)
+        self._append("counts", rows.counts)
+        self._n_entries += int(rows.ends[-1])
+
+    def _append(self, name: str, values: NDArray[Any]) -> None:
+        values = np.ascontiguousarray(values, dtype=DTYPES[name])
+        self._arrays[name].append(values)
+        self._hashes[name].update(values.data)
+
+    def finish(self, vocabulary: pl.Series, analyzer: Analyzer | None) -> None:
+        """Write the words and the facts."""
+        self._open.close()
+        self._see_that_ids_are_unique()
+        self._draft.table("vocabulary", vocabulary.rename("word").to_frame())
+        counts = np.load(self._draft.folder / "counts.npy", mmap_mode="r")
+        digests = [*(self._hashes[name].digest() for name in DTYPES), digest_of_words(vocabulary)]
+        self._draft.facts.update(
+            n_documents=self.n_documents,
+            n_words=len(vocabulary),
+            n_entries=self._n_entries,
+            n_tokens=float(counts.sum(dtype=np.float64)),
+            fingerprint=fingerprint(digests),
+            fields=[name for name, filled in self._filled.items() if filled or name in ALWAYS],
+            analyzer=analyzer.to_dict() if analyzer else None,
+        )
+
+    def _see_that_ids_are_unique(self) -> None:
+        hashes = np.concatenate([np.empty(0, np.uint64), *self._id_hashes])
+        hashes.sort()
+        if (hashes[1:] == hashes[:-1]).any():
+            check_unique(open_table(self._draft.folder / "documents.arrow")["id"])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._open.__exit__(kind, error, trace)
+
+
+def digest_of_words(vocabulary: pl.Series) -> bytes:
+    """A hash of a vocabulary."""
+    return hashlib.blake2b("\n".join(vocabulary).encode(), digest_size=16).digest()
+
+
+def fingerprint(digests: list[bytes]) -> str:
+    """One hash of the hashes of row ends, word numbers, counts and vocabulary."""
+    return hashlib.blake2b(b"".join(digests), digest_size=16).hexdigest()
