@@ -1,6 +1,7 @@
 """What every engine promises, as plain checks: run in this process, or by every rank of an MPI job.
 
-python tests/contracts/engine_contract.py '{"mpi": 2}' CORPUS FOLDER   runs them all and prints digests of the fitted models.
+mpirun -n 2 python tests/contracts/engine_contract.py '{"threads_per_rank": 2}' CORPUS FOLDER
+    runs them all and prints digests of the fitted models.
 """
 
 import hashlib
@@ -11,13 +12,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from semascope import Corpus, MPIEngine, ThreadEngine
+from semascope import Corpus, MPIEngine
 from semascope.engines.exact import Counts, Scalars
 from semascope.storage import open_directory
 from semascope.training.checkpoint import Checkpoints
 from semascope.training.em import EM
 from semascope.training.loop import run
 from semascope.training.stopping import StopRule
+from semascope.training.tempering import TemperedEM
 from semascope.training.textbook import TextbookEM
 
 
@@ -29,6 +31,8 @@ ALGORITHMS = {
     "fused EM": lambda corpus: EM(5, **facts(corpus)),
     "fused EM in double precision": lambda corpus: EM(5, **facts(corpus), dtype="float64"),
     "textbook EM": lambda corpus: TextbookEM(5, **facts(corpus)),
+    "tempered EM": lambda corpus: TemperedEM(5, **facts(corpus), tempering=0.8),
+    "tempered EM that finds β": lambda corpus: TemperedEM(5, **facts(corpus)),
 }
 
 
@@ -134,7 +138,7 @@ CHECKS = [
 def digest(fitted):
     content = hashlib.blake2b(repr(fitted.history).encode())
     for part in (fitted.documents, *fitted.state):
-        content.update(np.ascontiguousarray(part).tobytes())
+        content.update(part.tobytes() if isinstance(part, np.ndarray) else json.dumps(part).encode())
     return content.hexdigest()
 
 
@@ -164,7 +168,7 @@ def keep_the_contract(engine, corpus_path, folder):
 
 if __name__ == "__main__":
     settings = json.loads(sys.argv[1])
-    mine = MPIEngine(settings["mpi"]) if "mpi" in settings else ThreadEngine(settings["threads"])
+    mine = MPIEngine(**settings)
     result = keep_the_contract(mine, Path(sys.argv[2]), Path(sys.argv[3]))
     if mine.leads:
         print("digests", json.dumps(result))

@@ -9,13 +9,13 @@ from helpers import mpirun
 from semascope import ThreadEngine
 
 
-def on_threads(n_threads):
-    return lambda corpus, folder: engine_contract.keep_the_contract(ThreadEngine(n_threads), corpus, folder)
+def on_threads(n_threads, **settings):
+    return lambda corpus, folder: engine_contract.keep_the_contract(ThreadEngine(n_threads, **settings), corpus, folder)
 
 
-def on_ranks(n_ranks, threads_per_rank):
+def on_ranks(n_ranks, threads_per_rank, **other_settings):
     def keep(corpus, folder):
-        settings = json.dumps({"mpi": threads_per_rank})
+        settings = json.dumps({"threads_per_rank": threads_per_rank, **other_settings})
         ran = mpirun(n_ranks, engine_contract.__file__, settings, corpus, folder)
         assert ran.returncode == 0, ran.stdout + ran.stderr
         return json.loads(ran.stdout.split("digests", 1)[1])
@@ -26,12 +26,14 @@ def on_ranks(n_ranks, threads_per_rank):
 ENGINES = {
     "2 threads": on_threads(2),
     "4 threads": on_threads(4),
+    "2 threads that spill": on_threads(2, spill=True),
     "1 rank": on_ranks(1, 1),
     "2 ranks": on_ranks(2, 1),
     "3 ranks": on_ranks(3, 1),
     "4 ranks": on_ranks(4, 1),
     "2 ranks of 2 threads": on_ranks(2, 2),
     "3 ranks of 2 threads": on_ranks(3, 2),
+    "2 ranks that spill": on_ranks(2, 1, spill=True),
 }
 
 

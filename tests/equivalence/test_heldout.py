@@ -6,11 +6,12 @@ from numpy.testing import assert_allclose
 
 from helpers import large_counts, random_counts
 from reference.heldout import halve as reference_halve
+from reference.heldout import hold_out as reference_hold_out
 from reference.heldout import perplexity as reference_perplexity
 from semascope import PLSA, Corpus, ThreadEngine
 from semascope.errors import InputError
 from semascope.evaluation.heldout import perplexity
-from semascope.kernels.heldout import halve
+from semascope.kernels.heldout import halve, hold_out
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -25,6 +26,17 @@ def test_halves_are_those_of_the_reference(seed):
             part = slice(rows[0][d], rows[0][d + 1])
             dense[d, rows[1][part]] = rows[2][part]
         assert_allclose(dense, want)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_tokens_held_out_are_those_of_the_reference_whatever_the_shard(seed):
+    counts = random_counts(seed)
+    rows = Corpus.from_matrix(counts).rows
+    held = reference_hold_out(counts, 7, seed, 0.3)
+    assert_allclose(hold_out(*rows, 7, seed, 0.3), held[np.nonzero(counts)])
+    assert 0.2 < held.sum() / counts.sum() < 0.4
+    part = Corpus.from_matrix(counts[5:]).rows
+    assert_allclose(hold_out(*part, 12, seed, 0.3), held[5:][np.nonzero(counts[5:])])
 
 
 def test_halves_differ_by_one_token_at_most_and_lose_none():

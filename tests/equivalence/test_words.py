@@ -5,6 +5,7 @@ import sys
 from collections import Counter
 
 import numpy as np
+import polars as pl
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
@@ -12,13 +13,15 @@ from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
 from helpers import collection
+from reference.ngrams import number_ngrams
 from reference.rows import by_word as reference_by_word
 from reference.rows import renumber as reference_renumber
 from reference.tokens import count_words
 from semascope import Analyzer, Corpus
 from semascope.corpus.analyze import LAST_LETTER
 from semascope.corpus.count import count_texts
-from semascope.corpus.pieces import PieceList
+from semascope.corpus.ngrams import RunTable
+from semascope.corpus.pieces import Piece, PieceList
 from semascope.corpus.rows import joined
 from semascope.kernels.rows import by_word, renumber
 
@@ -119,3 +122,45 @@ def test_entries_by_word_are_all_entries_in_the_order_of_their_words(seed, n_row
     assert [documents[a:b].tolist() for a, b in zip(ends[:-1], ends[1:], strict=True)] == want_documents
     assert indices[places].tolist() == np.repeat(distinct, np.diff(ends)).tolist()
     assert sorted(places.tolist()) == list(range(matrix.nnz))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.lists(st.integers(0, 5), max_size=9), min_size=1, max_size=8), st.integers(1, 3), st.integers(0, 3))
+def test_runs_of_words_are_numbered_as_the_reference_does(documents, shortest, more):
+    ngrams = (shortest, shortest + more)
+    left_out = np.array([0, 1, -1, 2, 3, 4], dtype=np.int32)  # word 2 is left out before runs are made
+    table, found, ends = RunTable(5, capacity=1), [], np.cumsum([0, *map(len, documents)])
+    half = len(documents) // 2
+    for part in (slice(0, half), slice(half, None)):  # the table grows between the two
+        words = np.concatenate([np.empty(0, np.int32), *(np.array(d, dtype=np.int32) for d in documents[part])])
+        ends = np.cumsum([0, *map(len, documents[part])]).astype(np.int64)
+        piece = table.number(Piece(0, ends, words, np.ones(len(words), np.int32)), left_out, ngrams)
+        found += [piece.words[a:b].tolist() for a, b in zip(piece.ends[:-1], piece.ends[1:], strict=True)]
+    kept = [[int(left_out[w]) for w in d if left_out[w] >= 0] for d in documents]
+    want, pairs = number_ngrams(kept, *ngrams, 5)
+    assert found == want
+    names = list("abcde")
+    for run, word in pairs:
+        names.append(f"{names[run]} {names[word]}")
+    spelled = table.words(pl.Series("word", list("abcde")))
+    assert spelled.words.to_list() == names
+    assert spelled.totals.tolist() == [sum(d.count(i) for d in want) for i in range(len(names))]
+
+
+@pytest.mark.parametrize("ngrams", [(1, 2), (2, 2), (1, 3), (2, 4)])
+def test_ngrams_are_those_of_count_vectorizer(ngrams):
+    texts = collection("ir/med")[:200]
+    stop = ["the", "of", "and"]
+    vectorizer = CountVectorizer(ngram_range=ngrams, stop_words=stop, min_df=2, max_df=0.9)
+    want = vectorizer.fit_transform(texts)
+    corpus = Corpus.from_texts(texts, analyzer=Analyzer(ngrams=ngrams, stop_words=stop, min_df=2, max_df=0.9))
+    order = [vectorizer.vocabulary_[word] for word in corpus.vocabulary]
+    assert sorted(order) == list(range(want.shape[1]))
+    assert (corpus.counts != want[:, order]).nnz == 0
+
+
+def test_stems_are_taken_before_words_are_put_together():
+    analyzer = Analyzer(ngrams=(1, 2), stemmer="english", stop_words=["the"])
+    corpus = Corpus.from_texts(["running the dogs", "runs dog"], analyzer=analyzer)
+    assert set(corpus.vocabulary) == {"run", "dog", "run dog"}
+    assert corpus.counts.toarray().tolist() == [[1, 1, 1], [1, 1, 1]]

@@ -32,6 +32,17 @@ def halve(counts, known, first_document, seed):
     return first, second
 
 
+def hold_out(counts, first_document, seed, share):
+    """How many tokens of each entry of a dense matrix of whole counts are held out."""
+    held = np.zeros_like(counts)
+    for d, w in zip(*np.nonzero(counts), strict=True):
+        state = mix(mix(mix(seed) ^ (first_document + int(d))) ^ int(w))
+        for _ in range(int(counts[d, w])):
+            state = (state + 0x9E3779B97F4A7C15) & MASK
+            held[d, w] += (mix(state) >> 11) * 2.0**-53 < share
+    return held
+
+
 def perplexity(counts, topics, seed):
     """Perplexity of the second halves, topics estimated on the first."""
     seen, predicted = halve(counts, topics.any(axis=1), 0, seed)

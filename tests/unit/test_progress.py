@@ -16,8 +16,8 @@ def test_a_terminal_sees_objective_speed_and_time_left(monkeypatch):
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setenv("COLUMNS", "160")
     with progress_bar("PLSA", max_iter=10, n_tokens=1000, show=True) as watch:
-        watch([-7000.0])
-        watch([-7000.0, -6500.0])
+        watch([-7000.0], "")
+        watch([-7000.0, -6500.0], "")
     seen = terminal.getvalue()
     assert "PLSA" in seen
     assert "log-likelihood -6.5000 a token" in seen

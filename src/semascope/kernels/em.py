@@ -17,14 +17,15 @@ from semascope.kernels.compile import inlined, kernel
 
 
 @kernel
-def em_documents(ends, words, counts, theta, topics, new_theta, weights):
+def em_documents(ends, words, counts, theta, topics, kept, new_theta, weights):
     """The pass by document: new topics of each document, and the weight n / P(word | document) of each entry.
 
     Same numbers as tests/reference/em.py::em_dense (NumPy, written for reading).
 
     theta      float[d, k]   in   P(topic | document)
     topics     float[v, k]   in   column z is P(word | topic z)
-    new_theta  float[d, k]   out  next P(topic | document); a document without words keeps what it has
+    kept       float[d, k]   in   what a document without words is to have
+    new_theta  float[d, k]   out  next P(topic | document)
     weights    float[nnz]    out
 
     Returns the sum of n log P(word | document) before the pass.
@@ -52,7 +53,7 @@ def em_documents(ends, words, counts, theta, topics, new_theta, weights):
             add(new_theta, d, weights[j], topics, words[j])
             log_likelihood += log_part(counts[j], p)
             j += 1
-        finish(new_theta, theta, d)
+        finish(new_theta, theta, kept, d)
     return log_likelihood + np.log(product)
 
 
@@ -90,34 +91,37 @@ def em_words(distinct, word_ends, documents, places, weights, theta, topics, tot
 
 
 @kernel
-def fold_in(ends, words, counts, topics, theta, prior, max_passes, tolerance):
+def fold_in(ends, words, counts, topics, theta, beta, factors, prior, max_passes, tolerance):
     """Topics of new documents under fixed topics: each document's own EM, until it settles.
 
     Same numbers as tests/reference/em.py::fold_in_dense.
 
-    topics   float[v, k]   in       column z is P(word | topic z)
+    topics   float[v, k]   in       column z is P(word | topic z), to the power of beta
+    beta     float         in       1, or less for tempered EM: P(topic | document) is taken to this power
+    factors  float[k]      in       and times these; with beta = 1 they are not used
     theta    float[d, k]   in, out  start and result; a document without known words keeps its start
     prior    float         in       added to every topic's count in each pass, 0 for maximum likelihood
 
     A document has settled when no topic moves by more than `tolerance`.
     """
-    fresh = np.empty((1, theta.shape[1]), theta.dtype)
+    fresh, row = np.empty((1, theta.shape[1]), theta.dtype), np.empty((1, theta.shape[1]), theta.dtype)
     for d in range(ends.shape[0] - 1):
         for _ in range(max_passes):
             for k in range(fresh.shape[1]):
                 fresh[0, k] = 0
+                row[0, k] = theta[d, k] if beta == 1 else theta[d, k] ** beta * factors[k]
             j, end = ends[d], ends[d + 1]
             while j + 4 <= end:
                 a, b, c, e = words[j], words[j + 1], words[j + 2], words[j + 3]
-                p_a, p_b, p_c, p_e = dot_four(theta, d, topics, a, b, c, e)
+                p_a, p_b, p_c, p_e = dot_four(row, 0, topics, a, b, c, e)
                 w_a, w_b = weight(counts[j], p_a), weight(counts[j + 1], p_b)
                 w_c, w_e = weight(counts[j + 2], p_c), weight(counts[j + 3], p_e)
                 add_four(fresh, 0, topics, w_a, a, w_b, b, w_c, c, w_e, e)
                 j += 4
             while j < end:
-                add(fresh, 0, weight(counts[j], dot(theta, d, topics, words[j])), topics, words[j])
+                add(fresh, 0, weight(counts[j], dot(row, 0, topics, words[j])), topics, words[j])
                 j += 1
-            if settle(fresh, theta, d, prior) <= tolerance:
+            if settle(fresh, row, theta, d, prior) <= tolerance:
                 break
 
 
@@ -136,6 +140,26 @@ def log_likelihoods(ends, words, counts, topics, theta, totals, tokens):
             totals[d] += log_part(counts[j], p)
             if p > 0:
                 tokens[d] += counts[j]
+
+
+@kernel
+def heldout_likelihood(ends, words, held, topics, theta, background, mix):
+    """Sum of n log P(word | document) over words that were held out, and of n; P is mixed with the background.
+
+    Same numbers as tests/reference/em.py::heldout_dense.
+
+    held        float[nnz]   in   how often each word was held out
+    background  float[v]     in   P(word) in what is learned from; words that have none there are passed over
+    mix         float        in   share of the background
+    """
+    total, tokens = 0.0, 0.0
+    for d in range(ends.shape[0] - 1):
+        for j in range(ends[d], ends[d + 1]):
+            if held[j] > 0 and background[words[j]] > 0:
+                p = dot(theta, d, topics, words[j])
+                total += held[j] * np.log((1 - mix) * np.float64(p) + mix * background[words[j]])
+                tokens += held[j]
+    return total, tokens
 
 
 # --- parts of a pass -----------------------------------------------------------------------------------------------------
@@ -206,8 +230,8 @@ def log_part(count, p):
 
 
 @inlined
-def finish(new, old, d):
-    """Row d times the old one, to sum one; with nothing to sum, the old one."""
+def finish(new, old, kept, d):
+    """Row d times the old one, to sum one; with nothing to sum, the row that is kept."""
     total = new[d, 0] - new[d, 0]
     for k in range(new.shape[1]):
         new[d, k] *= old[d, k]
@@ -217,15 +241,15 @@ def finish(new, old, d):
             new[d, k] /= total
     else:
         for k in range(new.shape[1]):
-            new[d, k] = old[d, k]
+            new[d, k] = kept[d, k]
 
 
 @inlined
-def settle(fresh, theta, d, prior):
+def settle(fresh, row, theta, d, prior):
     """Put new topics into row d; give the largest change."""
     total = fresh[0, 0] - fresh[0, 0]
     for k in range(theta.shape[1]):
-        fresh[0, k] *= theta[d, k]
+        fresh[0, k] *= row[0, k]
         total += fresh[0, k]
     if not total > 0:
         return total

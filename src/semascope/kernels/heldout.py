@@ -1,4 +1,4 @@
-"""Dividing the words of held-out documents into a half to learn from and a half to predict."""
+"""Dividing the words of documents into some to learn from and some to predict."""
 
 from __future__ import annotations
 
@@ -51,6 +51,28 @@ def halve(ends, words, counts, known, first_document, seed):
         first_ends[d + 1], second_ends[d + 1] = a, b
     first = (first_ends, first_words[:a], first_counts[:a])
     return first, (second_ends, second_words[:b], second_counts[:b])
+
+
+@strict_kernel
+def hold_out(ends, words, counts, first_document, seed, share):
+    """Choose at random which tokens to hold out of each document; give how many of each entry.
+
+    Same numbers as tests/reference/heldout.py::hold_out. A count that is not whole is dealt as one token of that weight.
+    Whether a token is held out depends on the seed, the document's number and the word alone.
+    """
+    held = np.zeros(words.shape[0], np.float32)
+    for d in range(ends.shape[0] - 1):
+        of_document = mix(mix(np.uint64(seed)) ^ np.uint64(first_document + d))
+        for j in range(ends[d], ends[d + 1]):
+            state = mix(of_document ^ np.uint64(words[j]))
+            n = tokens_of(counts[j])
+            taken = 0
+            for _ in range(n):
+                state += np.uint64(0x9E3779B97F4A7C15)
+                if np.float64(mix(state) >> np.uint64(11)) * 2.0**-53 < share:
+                    taken += 1
+            held[j] = taken * (counts[j] / n)
+    return held
 
 
 @strict_kernel

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 import warnings
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
@@ -12,7 +14,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from semascope.corpus.corpus import Corpus
-from semascope.corpus.shards import Shard
+from semascope.corpus.shards import Shard, frozen
 from semascope.engines.base import Engine, Locals
 from semascope.errors import InputError, InterruptedFitWarning
 from semascope.kernels.em import fold_in
@@ -22,12 +24,13 @@ from semascope.training.em import EM
 from semascope.training.loop import run
 from semascope.training.progress import progress_bar
 from semascope.training.stopping import INTERRUPTED, StopRule
+from semascope.training.tempering import AUTO, NO_SEARCH, Search, TemperedEM, power, shares_factor
 from semascope.training.textbook import TextbookEM
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-ALGORITHMS = {"fused": EM, "textbook": TextbookEM}
+ALGORITHMS: dict[str, type[EM]] = {"fused": EM, "textbook": TextbookEM}
 
 FOLD_IN_PASSES = 200
 FOLD_IN_TOLERANCE = 1e-4
@@ -49,6 +52,10 @@ class PLSA(TopicModel):
         Stop when an iteration changes the log-likelihood by less than this share of itself.
     random_state : int, RandomState or None, default=None
         Seed of the start.
+    tempering : None, float or "auto", default=None
+        β of tempered EM, between 0 and 1: less than 1 keeps the topics from fitting the documents too closely, which helps
+        with few documents, many topics, and search. "auto" finds β by predicting a tenth of the words from the rest, and then
+        trains on all. None is plain EM.
     algorithm : {"fused", "textbook"}, default="fused"
         Both give the same numbers up to rounding. "textbook" stores P(topic | word, document) for every entry of a shard, as
         the first papers did: for reading and for comparison.
@@ -68,7 +75,12 @@ class PLSA(TopicModel):
     topic_shares_ : ndarray of shape (n_components,)
         P(topic).
     log_likelihood_ : list of float
-        Σ n log P(document, word) before each iteration; never falls beyond rounding.
+        Σ n log P(document, word) before each iteration; never falls beyond rounding. With tempering, of the tempered P,
+        which does not sum to one, since β was found.
+    tempering_ : float
+        β; 1 for plain EM.
+    tempering_path_ : list of pairs of float
+        The values of β that "auto" tried, and the perplexity of the words held out at each.
     n_iter_ : int
         Number of iterations.
     stopped_by_ : {"settled", "iterations", "interrupted"}
@@ -82,9 +94,11 @@ class PLSA(TopicModel):
     (True, False)
     """
 
-    saved_facts: ClassVar[tuple[str, ...]] = (*TopicModel.saved_facts, "log_likelihood_")
+    saved_facts: ClassVar[tuple[str, ...]] = (*TopicModel.saved_facts, "log_likelihood_", "tempering_", "tempering_path_")
 
     log_likelihood_: list[float]
+    tempering_: float = 1.0  # models of older versions have none
+    tempering_path_: Sequence[Sequence[float]] = ()
     n_iter_: int
     stopped_by_: str
 
@@ -95,6 +109,7 @@ class PLSA(TopicModel):
         max_iter: int = 100,
         tol: float = 1e-4,
         random_state: Any = None,
+        tempering: float | str | None = None,
         algorithm: str = "fused",
         dtype: str = "float32",
         engine: Engine | None = None,
@@ -104,6 +119,7 @@ class PLSA(TopicModel):
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
+        self.tempering = tempering
         self.algorithm = algorithm
         self.dtype = dtype
         self.engine = engine
@@ -123,14 +139,7 @@ class PLSA(TopicModel):
         """
         engine = self._engine()
         corpus = engine.together(lambda: self._checked(X))
-        algorithm = ALGORITHMS[self.algorithm](
-            n_topics=self.n_components,
-            n_documents=corpus.n_documents,
-            n_words=corpus.n_words,
-            n_tokens=corpus.n_tokens,
-            seed=_seed(self.random_state),
-            dtype=self.dtype,
-        )
+        algorithm = self._algorithm_for(corpus)
         if checkpoints:
             identity = {"algorithm": self.algorithm, **asdict(algorithm), "corpus": corpus.fingerprint}
             checkpoints = replace(checkpoints, identity=identity)
@@ -154,20 +163,38 @@ class PLSA(TopicModel):
         self.components_ = fitted.state.topics.T
         self.topic_shares_ = fitted.state.topic_shares
         self.doc_topics_ = fitted.documents
-        self.log_likelihood_ = fitted.history
+        self.log_likelihood_ = list(algorithm.to_judge(fitted.state, fitted.history))
+        self.tempering_ = getattr(fitted.state, "beta", 1.0)
+        tried = Search(*getattr(fitted.state, "search", NO_SEARCH)).tried
+        self.tempering_path_ = [(beta, math.exp(-score)) for beta, score in tried]
         self.n_iter_ = len(fitted.history)
         self.stopped_by_ = fitted.stopped_by
         return self
 
+    def _algorithm_for(self, corpus: Corpus) -> EM:
+        facts: dict[str, Any] = {
+            "n_topics": self.n_components,
+            "n_documents": corpus.n_documents,
+            "n_words": corpus.n_words,
+            "n_tokens": corpus.n_tokens,
+            "seed": _seed(self.random_state),
+            "dtype": self.dtype,
+        }
+        if self.tempering is None:
+            return ALGORITHMS[self.algorithm](**facts)
+        return TemperedEM(**facts, tempering=self.tempering)
+
     def transform(self, X: Any) -> NDArray[Any]:
-        """Give P(topic | document) of new documents by folding in: EM with the topics held fixed.
+        """Give P(topic | document) of new documents by folding in: EM with the topics held fixed, tempered as the fit was.
 
         Words the model does not know are left out; a document with no other words has the topics' overall shares.
         """
         corpus = self._corpus_to_use(X)
-        start = self.topic_shares_.astype(self.components_.dtype)
+        dtype, beta = self.components_.dtype, self.tempering_
+        topics = frozen(power(self._frozen_topics(), beta), dtype)
+        start, factors = self.topic_shares_.astype(dtype), shares_factor(self.topic_shares_, beta, dtype)
         with self._engine().place(corpus.shards()) as placed:
-            placed.begin(partial(_fold_in_shard, topics=self._frozen_topics(), start=start))
+            placed.begin(partial(_fold_in_shard, topics=topics, start=start, beta=dtype.type(beta), factors=factors))
             return placed.documents("theta")
 
     def _checked(self, X: Any) -> Corpus:
@@ -185,6 +212,10 @@ class PLSA(TopicModel):
             problem = f"max_iter must be a whole number of at least 1, but was {self.max_iter!r}"
         elif not self.tol >= 0:
             problem = f"tol must be a number of at least 0, but was {self.tol!r}"
+        elif not (self.tempering is None or self.tempering == AUTO or _is_share(self.tempering)):
+            problem = f'tempering must be None, "auto" or a number above 0 and at most 1, but was {self.tempering!r}'
+        elif self.tempering is not None and self.algorithm != "fused":
+            problem = f'tempering needs algorithm="fused", but the algorithm was {self.algorithm!r}'
         elif self.algorithm not in ALGORITHMS:
             problem = f"algorithm must be one of {', '.join(ALGORITHMS)}, but was {self.algorithm!r}"
         elif self.dtype not in ("float32", "float64"):
@@ -199,9 +230,11 @@ class _Nothing(NamedTuple):
     """Folding in adds up nothing."""
 
 
-def _fold_in_shard(shard: Shard, topics: NDArray[Any], start: NDArray[Any]) -> tuple[Locals, _Nothing]:
+def _fold_in_shard(
+    shard: Shard, topics: NDArray[Any], start: NDArray[Any], beta: Any, factors: NDArray[Any]
+) -> tuple[Locals, _Nothing]:
     theta = np.tile(start, (shard.n_documents, 1))
-    fold_in(*shard.rows, topics, theta, topics.dtype.type(0), FOLD_IN_PASSES, FOLD_IN_TOLERANCE)
+    fold_in(*shard.rows, topics, theta, beta, factors, topics.dtype.type(0), FOLD_IN_PASSES, FOLD_IN_TOLERANCE)
     return {"theta": theta}, _Nothing()
 
 
@@ -209,6 +242,10 @@ def _seed(random_state: Any) -> int:
     if isinstance(random_state, numbers.Integral):
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def _is_share(value: Any) -> bool:
+    return isinstance(value, float | int) and not isinstance(value, bool) and 0 < value <= 1
 
 
 def _is_whole(value: Any) -> bool:

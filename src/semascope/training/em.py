@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -92,20 +93,24 @@ class EM:
 
     def begin(self, shard: Shard) -> tuple[Locals, StartStats]:
         """Start the topics from a few random documents each, and the documents from nearly even topics."""
-        rows = shard.rows
+        rows, counts = shard.rows, self.counts_to_start_from(shard)
         lengths = np.add.reduceat(np.append(rows.counts, 0).astype(np.float64), rows.ends[:-1])
         lengths[rows.ends[:-1] == rows.ends[1:]] = 0.0
         with np.errstate(divide="ignore", invalid="ignore"):
             log_part = np.where(lengths > 0, lengths * np.log(lengths), 0.0)
         stats = StartStats(
-            self._counts(*self._seed_counts(shard)),
-            self._counts(shard.by_word.words, _word_counts(shard)),
+            self._counts(*self._seed_counts(shard, counts)),
+            self._counts(shard.by_word.words, _word_counts(shard, counts)),
             Scalars((math.fsum(log_part),)),
         )
         generator = np.random.default_rng([self.seed, 1, shard.number])
         theta = generator.uniform(0.5, 1.5, (shard.n_documents, self.n_topics))  # apart, so that no two topics stay equal
         theta /= theta.sum(axis=1, keepdims=True)
         return {"theta": theta.astype(self.dtype)}, stats
+
+    def counts_to_start_from(self, shard: Shard) -> NDArray[np.float32]:
+        """Counts that the first topics may be made of."""
+        return shard.rows.counts
 
     def start(self, stats: StartStats) -> EMState:
         """Make the first topics."""
@@ -129,7 +134,7 @@ class EM:
         theta = frozen(local["theta"], self.dtype)
         new_theta = np.empty_like(theta)
         weights = np.empty(len(rows.words), dtype=self.dtype)
-        log_likelihood = em_documents(*rows, theta, state.topics, new_theta, weights)
+        log_likelihood = em_documents(*rows, theta, state.topics, theta, new_theta, weights)
         expected = ExpectedCounts(words, weights, theta, state.topics, self.n_tokens)
         return {"theta": new_theta}, EMStats(expected, Scalars((log_likelihood,)))
 
@@ -147,10 +152,18 @@ class EM:
         (log_likelihood,) = stats.log_likelihood.sums()
         return log_likelihood + state.document_part
 
+    def to_judge(self, state: EMState, history: Sequence[float]) -> Sequence[float]:
+        """All of them."""
+        return history
+
+    def note(self, state: EMState) -> str:
+        """Nothing beside the objective."""
+        return ""
+
     def _counts(self, words: NDArray[np.int32], values: NDArray[Any]) -> Counts:
         return Counts(words, values, (self.n_words, values.shape[1]), self.n_tokens)
 
-    def _seed_counts(self, shard: Shard) -> tuple[NDArray[np.int32], NDArray[Any]]:
+    def _seed_counts(self, shard: Shard, given: NDArray[np.float32]) -> tuple[NDArray[np.int32], NDArray[Any]]:
         """Words of this shard's share of the seed documents, and their counts, a column for each topic."""
         documents = self._seed_documents - shard.first_document
         topics, places = np.nonzero((documents >= 0) & (documents < shard.n_documents))
@@ -159,7 +172,7 @@ class EM:
         words = np.unique(np.concatenate([np.empty(0, np.int32), *(shard.rows.words[part] for part in entries)]))
         counts = np.zeros((len(words), self.n_topics), dtype=self.dtype)
         for topic, part in zip(topics, entries, strict=True):
-            counts[np.searchsorted(words, shard.rows.words[part]), topic] += shard.rows.counts[part] / SEED_DOCUMENTS
+            counts[np.searchsorted(words, shard.rows.words[part]), topic] += given[part] / SEED_DOCUMENTS
         return words, counts
 
     @cached_property
@@ -168,9 +181,9 @@ class EM:
         return generator.integers(self.n_documents, size=(self.n_topics, SEED_DOCUMENTS))
 
 
-def _word_counts(shard: Shard) -> NDArray[np.float64]:
+def _word_counts(shard: Shard, counts: NDArray[np.float32]) -> NDArray[np.float64]:
     """How often each distinct word of the shard is met."""
-    in_order = shard.rows.counts[shard.by_word.places].astype(np.float64)
+    in_order = counts[shard.by_word.places].astype(np.float64)
     if len(in_order) == 0:
         return np.empty((0, 1))
     return np.add.reduceat(in_order, shard.by_word.ends[:-1])[:, None]

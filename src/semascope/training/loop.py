@@ -39,12 +39,18 @@ class Algorithm(Protocol):
     def objective(self, state: Any, stats: Any) -> float:
         """What should rise, before the step that gave these statistics."""
 
+    def to_judge(self, state: Any, history: Sequence[float]) -> Sequence[float]:
+        """The objectives that tell whether to stop: those since the last time that something else was to be found out first."""
+
+    def note(self, state: Any) -> str:
+        """What to tell whoever looks on, beside the objective."""
+
 
 class Watcher(Protocol):
     """Someone who looks on while a model is trained."""
 
-    def __call__(self, history: Sequence[float]) -> None:
-        """Take note of the objective after each iteration."""
+    def __call__(self, history: Sequence[float], note: str) -> None:
+        """Take note of the objective after each iteration, and of what else there is to tell."""
 
 
 @dataclass(frozen=True)
@@ -77,12 +83,16 @@ def run(
     with engine.place(shards, work_dir) as placed, CtrlC() as ctrl_c:
         state, history = _start(algorithm, placed, checkpoints)
         began = time.monotonic()
-        while not (reason := placed.agree(INTERRUPTED if ctrl_c.pressed else stop(history, time.monotonic() - began))):
+        while True:
+            seconds = time.monotonic() - began
+            reason = INTERRUPTED if ctrl_c.pressed else stop(algorithm.to_judge(state, history), seconds)
+            if reason := placed.agree(reason):
+                break
             stats = placed.step(algorithm.step, state)
             history.append(algorithm.objective(state, stats))
             state = algorithm.update(state, stats)
             if watch:
-                watch(history)
+                watch(algorithm.to_judge(state, history), algorithm.note(state))
             if checkpoints and placed.agree(checkpoints.due()):
                 checkpoints.save(placed, state, history)
         if checkpoints and reason == INTERRUPTED:

@@ -33,9 +33,10 @@ def progress_bar(title: str, *, max_iter: int, n_tokens: float, show: bool) -> I
         task = progress.add_task(title, total=max_iter, facts="")
         began, iterations = time.monotonic(), count(1)
 
-        def watch(history: Sequence[float]) -> None:
+        def watch(history: Sequence[float], note: str) -> None:
             speed = n_tokens * next(iterations) / max(time.monotonic() - began, 1e-9)  # a resumed run has a history already
-            facts = f"log-likelihood {history[-1] / max(n_tokens, 1e-300):.4f} a token, {speed / 1e6:.1f} M tokens/s"
+            objective = f"log-likelihood {history[-1] / max(n_tokens, 1e-300):.4f} a token" if history else ""
+            facts = ", ".join(part for part in (note, objective, f"{speed / 1e6:.1f} M tokens/s") if part)
             progress.update(task, completed=len(history), facts=facts)
 
         yield watch
