@@ -213,6 +213,13 @@ def read_somehow(path, format, skip_bad):
             assert str(path) in str(error)  # noqa: PT017
 
 
+def test_names_of_fields_stay_on_one_line(folder):
+    (folder / "hostile").write_bytes(b'"a\nb"\n')
+    read_somehow(folder / "hostile", "csv", skip_bad=False)
+    (folder / "hostile").write_bytes(b'{"a\\nb": 1}\n')
+    read_somehow(folder / "hostile", "jsonl", skip_bad=False)
+
+
 @pytest.mark.parametrize("format", [name for name in FORMATS if name != "folder"])
 @settings(max_examples=60, deadline=None)
 @given(data=st.data(), skip_bad=st.booleans())

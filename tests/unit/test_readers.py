@@ -200,6 +200,11 @@ def test_numbers_dates_and_truth_become_strings_as_people_write_them(tmp_path):
         ]
 
 
+def test_columns_of_pandas_that_are_not_wanted_may_hold_anything():
+    frame = pd.DataFrame({"text": ["one", "two"], "odd": [1, "x"], 5: [{}, object()]}, index=pd.Index([7, 8], name="id"))
+    assert read(frame).frame().select("id", "text").rows() == [("7", "one"), ("8", "two")]
+
+
 def test_columns_of_a_frame_that_a_corpus_is_built_from_keep_their_types():
     corpus = Corpus.build(pl.DataFrame({"text": ["one", "two"], "id": [7, 8], "year": [1999, 2005]}))
     assert corpus.ids.to_list() == ["7", "8"]

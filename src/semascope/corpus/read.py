@@ -33,6 +33,7 @@ from semascope.corpus.readers.smart import read_smart
 from semascope.corpus.readers.stdlib import read_standard_library
 from semascope.corpus.readers.tables import (
     IN_MEMORY,
+    check_frame,
     open_arrow,
     open_csv,
     open_frame,
@@ -293,7 +294,5 @@ def _open_triples_in_memory(frame: Any, options: CountOptions, bad: BadRecords) 
 def _is_in_memory(source: Any) -> bool:
     if isinstance(source, str | os.PathLike):
         return False
-    if hasattr(source, "__arrow_c_stream__"):
-        return True
-    msg = f"expected a path or a frame to read, found {type(source).__name__}; Corpus.from_texts takes lists of texts."
-    raise InputError(msg)
+    check_frame(source)
+    return True

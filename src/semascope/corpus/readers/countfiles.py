@@ -24,7 +24,7 @@ from semascope.corpus.readers.counts import (
     possible,
     read_vocabulary,
 )
-from semascope.corpus.readers.fields import as_text
+from semascope.corpus.readers.fields import as_text, listed
 from semascope.corpus.readers.files import BadRecords, blocks_of_lines, encoding_of
 from semascope.corpus.readers.tables import Choose, Chunk, Chunks, Opener
 from semascope.errors import SourceError
@@ -282,9 +282,8 @@ def chooser_of_triples(options: CountOptions, source: str) -> Choose:
     def choose(there: Sequence[str]) -> list[str]:
         missing = next((name for name in options.triples if name not in there), None)
         if missing is not None:
-            known = f"the columns are {', '.join(there)}" if there else "there are no columns"
             what_to_do = "Name those of row, column and count with --triples (rows=, columns=, counts=)."
-            msg = f"{source}: there is no column {missing!r}; {known}. {what_to_do}"
+            msg = f"{source}: there is no column {missing!r}; {listed(there, 'column')}. {what_to_do}"
             raise SourceError(msg)
         return list(options.triples)
 

@@ -14,11 +14,12 @@ import polars as pl
 
 from semascope.corpus.readers.fields import Fields, as_documents
 from semascope.corpus.readers.files import BLOCK_BYTES, MOST_ITEMS, BadRecords, in_blocks, lines_of, undecodable
-from semascope.errors import SourceError
+from semascope.errors import InputError, SourceError
 
 IN_MEMORY = "the frame"
 LARGEST_CELL = 2**31 - 1
 _ARROW = b"ARROW1"
+_DAMAGED = "it is cut short, damaged or something else"
 _DELIMITERS = ",;\t|"
 
 
@@ -56,8 +57,16 @@ def read_frame(frame: Any, fields: Fields) -> Iterator[pl.DataFrame]:
         yield as_documents(chunk.frame, fields, IN_MEMORY)
 
 
+def check_frame(frame: Any) -> None:
+    """Refuse what is no frame."""
+    if not hasattr(frame, "__arrow_c_stream__"):
+        msg = f"expected a path or a frame to read, found {type(frame).__name__}; Corpus.from_texts takes lists of texts."
+        raise InputError(msg)
+
+
 def whole_frame(frame: Any) -> pl.DataFrame:
     """Give a frame in memory as documents; columns other than id, text and labels stay as they are."""
+    check_frame(frame)
     fields = Fields()
     choose_text = _chooser(fields, IN_MEMORY)
     chunks = [
@@ -183,7 +192,7 @@ def open_parquet(path: Path, choose: Choose, encoding: str | None, bad: BadRecor
     """Open a Parquet file; only the wanted columns are read."""
     import pyarrow.parquet as pq
 
-    with _named(path, "Parquet"), pq.ParquetFile(path) as file:
+    with _named(path, f"cannot be read as Parquet; {_DAMAGED}"), pq.ParquetFile(path) as file:
         columns = _chosen(file.schema_arrow.names, choose, path)
         size = sum(file.metadata.row_group(number).total_byte_size for number in range(file.num_row_groups))
         n_rows = min(MOST_ITEMS, max(1, BLOCK_BYTES * file.metadata.num_rows // max(size, 1)))
@@ -194,7 +203,7 @@ def open_arrow(path: Path, choose: Choose, encoding: str | None, bad: BadRecords
     """Open an Arrow file, as Feather is one too, or an Arrow stream."""
     import pyarrow as pa
 
-    with _named(path, "Arrow"), pa.OSFile(str(path)) as file:
+    with _named(path, f"cannot be read as Arrow; {_DAMAGED}"), pa.OSFile(str(path)) as file:
         is_file = file.read(len(_ARROW)) == _ARROW
         file.seek(0)
         reader = pa.ipc.open_file(file) if is_file else pa.ipc.open_stream(file)
@@ -207,9 +216,18 @@ def open_frame(frame: Any, choose: Choose) -> Chunks:
     """Open a frame in memory: polars, pandas, Arrow, or anything else that gives a stream of Arrow's."""
     import pyarrow as pa
 
-    with _named(IN_MEMORY, "a table"):
+    with _named(IN_MEMORY, "cannot be taken as a table"):
+        if type(frame).__module__.split(".")[0] == "pandas":
+            frame = _wanted_of_pandas(frame, choose)
         reader = pa.RecordBatchReader.from_stream(frame)
         yield from _of_batches(reader, _chosen(reader.schema.names, choose, IN_MEMORY))
+
+
+def _wanted_of_pandas(frame: Any, choose: Choose) -> Any:
+    """Leave out columns that are not wanted: Arrow does not take values of mixed kinds, which pandas does."""
+    named = [name for name in frame.index.names if name is not None]
+    wanted = choose([str(name) for name in [*frame.columns, *named]])
+    return frame.loc[:, [str(name) in wanted for name in frame.columns]]
 
 
 def _of_batches(batches: Iterable[Any], columns: list[str]) -> Chunks:
@@ -226,7 +244,7 @@ def _of_batches(batches: Iterable[Any], columns: list[str]) -> Chunks:
 
 
 @contextmanager
-def _named(source: Path | str, kind: str) -> Iterator[None]:
+def _named(source: Path | str, failure: str) -> Iterator[None]:
     """Name the source of whatever Arrow refuses."""
     import pyarrow as pa
 
@@ -236,5 +254,5 @@ def _named(source: Path | str, kind: str) -> Iterator[None]:
         raise
     except (pa.ArrowException, OSError, ValueError, TypeError, KeyError, pl.exceptions.PolarsError) as error:
         reason = " ".join(str(error).split())[:200].rstrip(".")
-        msg = f"{source}: cannot be read as {kind}; it is cut short, damaged or something else ({reason})."
+        msg = f"{source}: {failure} ({reason})."
         raise SourceError(msg) from None
