@@ -25,6 +25,7 @@ from semascope.corpus.readers.countfiles import (
     triples_of,
 )
 from semascope.corpus.readers.counts import CountedDocuments, Stream, counted_blocks
+from semascope.corpus.readers.delimited import open_csv, open_tsv
 from semascope.corpus.readers.fields import Fields
 from semascope.corpus.readers.files import BadRecords, checked_encoding, first_bytes
 from semascope.corpus.readers.folder import read_folder
@@ -35,10 +36,8 @@ from semascope.corpus.readers.tables import (
     IN_MEMORY,
     check_frame,
     open_arrow,
-    open_csv,
     open_frame,
     open_parquet,
-    open_tsv,
     read_frame,
     read_table,
 )
