@@ -213,6 +213,13 @@ def read_somehow(path, format, skip_bad):
             assert str(path) in str(error)  # noqa: PT017
 
 
+@pytest.mark.parametrize("format", [name for name in FORMATS if name not in ("folder", "parquet", "arrow")])
+@pytest.mark.parametrize("piece", [b" ", b"\r", b"\t", b'"', b"<", b"<a ", b".I ", b"1 ", b"&", b"</", b"[", b'{"', b":"])
+def test_a_long_line_of_one_kind_takes_no_long_time(folder, format, piece):
+    (folder / "hostile").write_bytes(b".I x" + piece * 200_000 + b"x\n")
+    read_somehow(folder / "hostile", format, skip_bad=True)
+
+
 def test_names_of_fields_stay_on_one_line(folder):
     (folder / "hostile").write_bytes(b'"a\nb"\n')
     read_somehow(folder / "hostile", "csv", skip_bad=False)

@@ -35,6 +35,7 @@ from semascope.corpus.readers.stdlib import read_standard_library
 from semascope.corpus.readers.tables import (
     IN_MEMORY,
     check_frame,
+    held,
     open_arrow,
     open_frame,
     open_parquet,
@@ -274,7 +275,7 @@ def read_counts(
     """
     options = CountOptions(vocabulary, (rows, columns, counts), checked_encoding(encoding))
     if _is_in_memory(source):
-        name, opened = IN_MEMORY, partial(_open_triples_in_memory, source, options)
+        name, opened = IN_MEMORY, partial(_open_triples_in_memory, held(source), options)
     else:
         path = Path(source)
         found = "stdlib" if str(source) == STANDARD_LIBRARY else find_format(path, format)

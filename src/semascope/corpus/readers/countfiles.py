@@ -153,10 +153,8 @@ class Shape:
 
 def open_uci(path: Path, options: CountOptions, bad: BadRecords) -> Stream:
     """Open a UCI bag of words: numbers of documents, words and entries, then entries; the words may lie in a file beside it."""
-    beside = re.sub(r"(?i)^docword", "vocab", path.name)
-    found = [path.with_name(name) for name in (beside, beside.removesuffix(".gz")) if name != path.name]
     if options.vocabulary is None:
-        options = CountOptions(next((name for name in found if name.is_file()), None), encoding=options.encoding)
+        options = CountOptions(_vocabulary_beside(path), encoding=options.encoding)
     header, blocks = _header(path, options.encoding, lambda lines: sum(map(bool, lines)) == 3)
     numbers = [line for line in header if line]
     if len(numbers) < 3:
@@ -164,6 +162,13 @@ def open_uci(path: Path, options: CountOptions, bad: BadRecords) -> Stream:
         raise SourceError(msg)
     shape = Shape("document", "word", *_sizes(path, len(header), numbers))
     return _stream(path, shape, options, blocks, len(header) + 1, bad)
+
+
+def _vocabulary_beside(path: Path) -> Path | None:
+    if not path.name.startswith("docword"):
+        return None
+    name = path.name.replace("docword", "vocab", 1).removesuffix(".gz")
+    return next((found for found in (path.with_name(name), path.with_name(name + ".gz")) if found.is_file()), None)
 
 
 def open_matrix_market(path: Path, options: CountOptions, bad: BadRecords) -> Stream:
@@ -240,7 +245,7 @@ def _entries(path: Path, shape: Shape, blocks: Iterator[bytes], line: int, bad: 
 
 def _in_bulk(block: bytes, shape: Shape) -> Entries | None:
     """Parse a block of lines by polars; None when anything is odd."""
-    tidy = re.sub(rb"[ \t\r]*\n[ \t\r\n]*", b"\n", re.sub(rb"[ \t]+", b" ", block)).strip() if _is_untidy(block) else block
+    tidy = re.sub(rb" ?\n[ \n]*", b"\n", re.sub(rb"[ \t\r]+", b" ", block)).strip() if _is_untidy(block) else block
     schema = {"row": pl.Int64, "word": pl.Int64} | ({"count": pl.Float64} if shape.has_counts else {})
     with suppress(pl.exceptions.PolarsError):
         frame = pl.read_csv(io.BytesIO(tidy), has_header=False, separator=" ", quote_char=None, schema=schema)

@@ -62,10 +62,12 @@ def whole_frame(frame: Any) -> pl.DataFrame:
     """Give a frame in memory as documents; columns other than id, text and labels stay as they are."""
     check_frame(frame)
     fields = Fields()
-    choose_text = _chooser(fields, IN_MEMORY)
-    chunks = [
-        chunk.frame for chunk in open_frame(frame, lambda there: [*choose_text(there), *set(there).difference(fields.names)])
-    ]
+    choose_fields = _chooser(fields, IN_MEMORY)
+
+    def choose(there: Sequence[str]) -> list[str]:
+        return choose_fields(there) + [name for name in there if name not in fields.names]
+
+    chunks = [chunk.frame for chunk in open_frame(frame, choose)]
     whole = pl.concat(chunks) if chunks else pl.DataFrame(schema=fields.schema)
     return as_documents(whole, fields, IN_MEMORY).hstack(whole.drop(fields.names, strict=False))
 
@@ -123,10 +125,23 @@ def open_frame(frame: Any, choose: Choose) -> Chunks:
     import pyarrow as pa
 
     with _named(IN_MEMORY, "cannot be taken as a table"):
-        if type(frame).__module__.split(".")[0] == "pandas":
+        if _is_pandas(frame):
             frame = _wanted_of_pandas(frame, choose)
         reader = pa.RecordBatchReader.from_stream(frame)
         yield from _of_batches(reader, chosen_of(reader.schema.names, choose, IN_MEMORY))
+
+
+def held(frame: Any) -> Any:
+    """Give a frame that can be gone through many times: what can be read once, as a stream, is read into memory."""
+    import pyarrow as pa
+
+    if isinstance(frame, pl.DataFrame | pa.Table | pa.RecordBatch) or _is_pandas(frame):
+        return frame
+    return pa.RecordBatchReader.from_stream(frame).read_all()
+
+
+def _is_pandas(frame: Any) -> bool:
+    return type(frame).__module__.split(".")[0] == "pandas"
 
 
 def _wanted_of_pandas(frame: Any, choose: Choose) -> Any:
