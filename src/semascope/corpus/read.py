@@ -15,21 +15,14 @@ from typing import Any
 
 import polars as pl
 
-from semascope.corpus.readers.countfiles import (
-    CountOptions,
-    chooser_of_triples,
-    open_ldac,
-    open_matrix_market,
-    open_triples,
-    open_uci,
-    triples_of,
-)
-from semascope.corpus.readers.counts import CountedDocuments, Stream, counted_blocks
+from semascope.corpus.readers.coordinates import open_matrix_market, open_uci
+from semascope.corpus.readers.counts import CountedDocuments, CountOptions, Stream, counted_blocks
 from semascope.corpus.readers.delimited import open_csv, open_tsv
 from semascope.corpus.readers.fields import Fields
 from semascope.corpus.readers.files import BadRecords, checked_encoding, first_bytes
 from semascope.corpus.readers.folder import read_folder
 from semascope.corpus.readers.jsonl import read_json_lines
+from semascope.corpus.readers.ldac import open_ldac
 from semascope.corpus.readers.smart import read_smart
 from semascope.corpus.readers.stdlib import read_standard_library
 from semascope.corpus.readers.tables import (
@@ -43,6 +36,7 @@ from semascope.corpus.readers.tables import (
     read_table,
 )
 from semascope.corpus.readers.trec import read_trec
+from semascope.corpus.readers.triples import chooser_of_triples, open_triples, triples_of
 from semascope.errors import InputError, SourceError
 
 STANDARD_LIBRARY = "stdlib:"
@@ -284,7 +278,7 @@ def read_counts(
             msg = f"{source}: the format {found} holds texts, not counts; use read."
             raise SourceError(msg)
         name, opened = str(path), partial(opener, path, options)
-    return CountedDocuments(name, lambda bad: counted_blocks(opened, BadRecords(bad if skip_bad else None)))
+    return CountedDocuments(name, lambda bad: counted_blocks(name, opened, BadRecords(bad if skip_bad else None)))
 
 
 def _open_triples_in_memory(frame: Any, options: CountOptions, bad: BadRecords) -> Stream:
