@@ -148,7 +148,7 @@ def test_every_reader_gives_the_same_columns(tmp_path):
         write(tmp_path / write.__name__)
     for name, write in WRITERS.items():
         write(tmp_path / name)
-    sources = [FRAME, *(tmp_path / name for name in ("folder", "write_smart", "write_trec", *WRITERS))]
+    sources = [FRAME, "stdlib:", *(tmp_path / name for name in ("folder", "write_smart", "write_trec", *WRITERS))]
     for source in sources:
         for block in read(source, keep=["year", "title"]):
             assert dict(block.schema) == document_schema(["year", "title"]), source

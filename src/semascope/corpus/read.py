@@ -201,7 +201,7 @@ def read(
     --------
     >>> documents = read("stdlib:")
     >>> documents.frame().columns
-    ['id', 'text', 'labels']
+    ['id', 'text', 'labels', 'title', 'date']
     """
     texts = (text,) if isinstance(text, str) else tuple(text)
     if not texts or label_separator == "":
@@ -212,7 +212,7 @@ def read(
     if _is_in_memory(source):
         return Documents(IN_MEMORY, lambda bad: read_frame(source, fields))
     if str(source) == STANDARD_LIBRARY:
-        return Documents(STANDARD_LIBRARY, lambda bad: read_standard_library())
+        return Documents(STANDARD_LIBRARY, lambda bad: read_standard_library(kept))
     path, encoding = Path(source), checked_encoding(encoding)
     name = find_format(path, format)
     reader = FORMATS[name].documents
