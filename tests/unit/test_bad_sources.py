@@ -41,6 +41,7 @@ DOCUMENTS = {
     "a long row": ("a.tsv", "id\ttext\n1\tx\ty\n", {}, f"{{}}, line 2: expected 2 cells as in the header, found 3. {MEND}"),
     "an open quotation mark": ("a.csv", 'id,text\n1,"x\ny"\n2,"z\n3,u\n', {}, f"{{}}, line 4: a quotation mark opens here that is never closed. {MEND}"),
     "a quotation mark in a cell": ("a.csv", 'id,text\n1,"5" long"\n', {}, f"{{}}, line 2: a quotation mark stands inside a quoted cell; write it twice there. {MEND}"),
+    "CSV of an old Mac": ("a.csv", "id,text\r1,x\r", {}, "{}, line 1: a line ends with a carriage return alone; convert the file to line feeds first."),
     "CSV in latin-1": ("a.csv", b"id,text\n1,x\n2,caf\xe9\n", {}, f"{{}}, line 3: the cell of 'text' is not UTF-8 (byte 0xe9 at position 3); {NOT_UTF_8} {MEND}"),
     "a header in latin-1": ("a.csv", b"id,caf\xe9\n1,x\n", {}, f"{{}}, line 1: not UTF-8 (byte 0xe9 at position 6); {NOT_UTF_8}"),
     "CSV that is not ASCII": ("a.csv", "id,text\n1,café\n", {"encoding": "ascii"}, "{}: not ASCII (ordinal not in range(128)); name another encoding with --encoding (encoding=)."),

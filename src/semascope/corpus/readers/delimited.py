@@ -164,4 +164,6 @@ def _explain(error: Exception) -> str:
         return "a quotation mark opens here that is never closed"
     if "expected after" in str(error):
         return "a quotation mark stands inside a quoted cell; write it twice there"
+    if "new-line character" in str(error):
+        return "a line ends with a carriage return alone; convert the file to line feeds first"
     return f"not a row of values ({error})" if isinstance(error, csv.Error) else str(error)
