@@ -466,3 +466,64 @@ def test_the_demo_needs_nothing_and_leaves_a_corpus_and_a_model(run, tmp_path, m
     assert corpus["documents"] == model["documents"] > 1000
     assert model["topics"] == 5
     assert len(run("topics", "demo/model", "--json").json) == 5
+
+
+# --- formats ---------------------------------------------------------------------------------------------------------------
+
+
+def test_build_takes_fields_labels_and_encoding_of_a_table(run, tmp_path):
+    (tmp_path / "a.csv").write_bytes("nr;head;body;tags\n7;Café;words here;a+b\n8;;more words;\n".encode("latin-1"))
+    options = ["--text", "head", "--text", "body", "--id", "nr", "--labels", "tags", "--label-separator", "+"]
+    assert run("build", tmp_path / "a.csv", tmp_path / "built", *options, "--encoding", "latin-1").code == 0
+    corpus = Corpus.open(tmp_path / "built")
+    assert corpus.texts.to_list() == ["Café\nwords here", "more words"]
+    assert corpus.ids.to_list() == ["7", "8"]
+    assert corpus.labels.to_list() == [["a", "b"], []]
+
+
+def test_build_takes_a_folder_and_a_format_by_name(run, tmp_path):
+    (tmp_path / "texts" / "pets").mkdir(parents=True)
+    (tmp_path / "texts" / "pets" / "cat.txt").write_text("a cat purrs")
+    assert run("build", tmp_path / "texts", tmp_path / "built").code == 0
+    assert Corpus.open(tmp_path / "built").ids.to_list() == ["pets/cat.txt"]
+    (tmp_path / "data").write_text("text\tyear\na dog barks\t1999\n")
+    assert run("build", tmp_path / "data", tmp_path / "dogs", "--format", "tsv", "--keep", "year").code == 0
+    assert Corpus.open(tmp_path / "dogs").documents["year"].to_list() == ["1999"]
+
+
+def test_build_takes_counts_with_a_vocabulary_and_triples(run, tmp_path):
+    (tmp_path / "a.ldac").write_text("2 0:3 1:1\n1 1:2\n")
+    (tmp_path / "words").write_text("cat\ndog\n")
+    assert run("build", tmp_path / "a.ldac", tmp_path / "counts", "--vocabulary", tmp_path / "words").code == 0
+    (tmp_path / "a.csv").write_text("who,what,n\n0,cat,3\n0,dog,1\n1,dog,2\n")
+    assert run("build", tmp_path / "a.csv", tmp_path / "triples", "--triples", "who,what,n").code == 0
+    counts, triples = Corpus.open(tmp_path / "counts"), Corpus.open(tmp_path / "triples")
+    assert counts.fingerprint == triples.fingerprint
+    assert counts.counts.toarray().tolist() == [[3, 1], [0, 2]]
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--triples", "who,what"], "--triples takes the names of three columns"),
+        (["--triples", "who,what,m"], "there is no column 'm'"),
+        (["--vocabulary", "words"], "this is a source of texts"),
+        (["--format", "mtx"], "this is not a MatrixMarket file"),
+        (["--format", "docx"], "there is no format 'docx'"),
+        (["--encoding", "klingon"], "there is no encoding 'klingon'"),
+    ],
+)
+def test_options_that_do_not_fit_a_source_are_answered(run, tmp_path, options, sentence):
+    (tmp_path / "a.csv").write_text("who,what,n\n0,cat,3\n")
+    ran = run("build", tmp_path / "a.csv", tmp_path / "built", *options)
+    assert ran.code != 0
+    assert sentence in " ".join(ran.err.replace("│", " ").split())
+    assert not (tmp_path / "built").exists()
+
+
+def test_infer_takes_every_format_of_texts(run, model, tmp_path):
+    (tmp_path / "new.csv").write_text("nr,head,body\n1,cat,dog\n")
+    (line,) = run("infer", model, tmp_path / "new.csv", "--text", "head", "--text", "body", "--id", "nr", "--json").json
+    assert line["id"] == "1"
+    (tmp_path / "new.mtx").write_text("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1\n")
+    assert "holds counts, not texts" in run("infer", model, tmp_path / "new.mtx").complaint

@@ -5,6 +5,7 @@ import gzip
 import json
 import tempfile
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import polars as pl
@@ -15,12 +16,14 @@ from hypothesis import strategies as st
 
 from semascope import Corpus, read, read_counts, read_qrels
 from semascope.corpus.read import FORMATS
+from semascope.corpus.readers import files
 from semascope.errors import InputError
 
 any_text = st.text(st.characters(exclude_categories=["Cs"]), max_size=30) | st.text(
     st.sampled_from(list("ab \t\r\n\"'\\,;|.IWT<>&\0\x0b\x1c\x1e\x85\u2028\u202e\ufeffé東😀א")), max_size=12
 )
 many_texts = st.lists(any_text, min_size=1, max_size=6)
+block_sizes = st.sampled_from([1 << 23, 1, 7, 30])
 
 
 @pytest.fixture(scope="module")
@@ -61,12 +64,13 @@ def texts_of(source, **options):
 
 @pytest.mark.parametrize("name", WRITERS)
 @settings(max_examples=60, deadline=None)
-@given(texts=many_texts)
-@example(texts=["\r", "\n", "\r\n", '"', '""', "\0", "a\0b", ""])
-@example(texts=["{", "[]", "null", "\ufeff"])
-def test_any_text_survives_a_table_or_json_lines(folder, name, texts):
+@given(texts=many_texts, block_bytes=block_sizes)
+@example(texts=["\r", "\n", "\r\n", '"', '""', "\0", "a\0b", ""], block_bytes=1 << 23)
+@example(texts=["{", "[]", "null", "\ufeff"], block_bytes=1 << 23)
+def test_any_text_survives_a_table_or_json_lines(folder, name, texts, block_bytes):
     WRITERS[name](folder / name, texts)
-    assert texts_of(folder / name) == texts
+    with mock.patch.object(files, "BLOCK_BYTES", block_bytes):
+        assert texts_of(folder / name) == texts
 
 
 @settings(max_examples=60, deadline=None)
@@ -118,8 +122,8 @@ def corpus_of(shape, triples):
 
 
 @settings(max_examples=80, deadline=None)
-@given(entries(), st.sampled_from([" ", "\t", "   "]), st.sampled_from(["\n", "\r\n", " \n\n"]))
-def test_any_counts_survive_matrix_market_and_uci_in_any_order(folder, matrix, blank, end):
+@given(entries(), st.sampled_from([" ", "\t", "   "]), st.sampled_from(["\n", "\r\n", " \n\n"]), block_sizes)
+def test_any_counts_survive_matrix_market_and_uci_in_any_order(folder, matrix, blank, end, block_bytes):
     (n_rows, n_words), triples = matrix
     lines = "".join(blank.join([str(row + 1), str(word + 1), repr(count)]) + end for row, word, count in triples)
     sizes = [n_rows, n_words, len(triples)]
@@ -127,7 +131,8 @@ def test_any_counts_survive_matrix_market_and_uci_in_any_order(folder, matrix, b
     (folder / "a.mtx").write_bytes(mtx.encode())
     (folder / "docword.a.txt.gz").write_bytes(gzip.compress(("\n".join(map(str, sizes)) + "\n" + lines).encode()))
     for name in ("a.mtx", "docword.a.txt.gz"):
-        assert Corpus.build(read_counts(folder / name)).fingerprint == corpus_of(*matrix).fingerprint
+        with mock.patch.object(files, "BLOCK_BYTES", block_bytes):
+            assert Corpus.build(read_counts(folder / name)).fingerprint == corpus_of(*matrix).fingerprint
 
 
 @settings(max_examples=60, deadline=None)
@@ -211,6 +216,20 @@ def read_somehow(path, format, skip_bad):
         except InputError as error:
             assert "\n" not in str(error)  # noqa: PT017 - documents are as good an end
             assert str(path) in str(error)  # noqa: PT017
+
+
+@pytest.mark.parametrize("format", [name for name in FORMATS if name not in ("folder", "parquet", "arrow")])
+@pytest.mark.parametrize("piece", [b" ", b"\r", b"\t", b'"', b"<", b"<a ", b".I ", b"1 ", b"&", b"</", b"[", b'{"', b":"])
+def test_a_long_line_of_one_kind_takes_no_long_time(folder, format, piece):
+    (folder / "hostile").write_bytes(b".I x" + piece * 200_000 + b"x\n")
+    read_somehow(folder / "hostile", format, skip_bad=True)
+
+
+def test_names_of_fields_stay_on_one_line(folder):
+    (folder / "hostile").write_bytes(b'"a\nb"\n')
+    read_somehow(folder / "hostile", "csv", skip_bad=False)
+    (folder / "hostile").write_bytes(b'{"a\\nb": 1}\n')
+    read_somehow(folder / "hostile", "jsonl", skip_bad=False)
 
 
 @pytest.mark.parametrize("format", [name for name in FORMATS if name != "folder"])

@@ -34,7 +34,9 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs in
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")]
 SourceFormat = Annotated[str | None, typer.Option("--format", help="Format of the source, if its name does not tell.")]
 SourceEncoding = Annotated[str | None, typer.Option("--encoding", help="Encoding of the source, if it is not UTF-8.")]
-TextFields = Annotated[list[str] | None, typer.Option("--text", help="Field that holds the text; may be given several times.")]
+TextFields = Annotated[
+    list[str] | None, typer.Option("--text", help='Field that holds the text, "text" by default; may be repeated.')
+]
 IdField = Annotated[str, typer.Option("--id", help="Field that holds the identifier.")]
 LabelsField = Annotated[str, typer.Option("--labels", help="Field that holds the labels.")]
 LabelSeparator = Annotated[str | None, typer.Option("--label-separator", help="What stands between labels in one string.")]

@@ -15,33 +15,28 @@ from typing import Any
 
 import polars as pl
 
-from semascope.corpus.readers.countfiles import (
-    CountOptions,
-    chooser_of_triples,
-    open_ldac,
-    open_matrix_market,
-    open_triples,
-    open_uci,
-    triples_of,
-)
-from semascope.corpus.readers.counts import CountedDocuments, Stream, counted_blocks
+from semascope.corpus.readers.coordinates import open_matrix_market, open_uci
+from semascope.corpus.readers.counts import CountedDocuments, CountOptions, Stream, counted_blocks
+from semascope.corpus.readers.delimited import open_csv, open_tsv
 from semascope.corpus.readers.fields import Fields
 from semascope.corpus.readers.files import BadRecords, checked_encoding, first_bytes
 from semascope.corpus.readers.folder import read_folder
 from semascope.corpus.readers.jsonl import read_json_lines
+from semascope.corpus.readers.ldac import open_ldac
 from semascope.corpus.readers.smart import read_smart
 from semascope.corpus.readers.stdlib import read_standard_library
 from semascope.corpus.readers.tables import (
     IN_MEMORY,
+    check_frame,
+    held,
     open_arrow,
-    open_csv,
     open_frame,
     open_parquet,
-    open_tsv,
     read_frame,
     read_table,
 )
 from semascope.corpus.readers.trec import read_trec
+from semascope.corpus.readers.triples import chooser_of_triples, open_triples, triples_of
 from semascope.errors import InputError, SourceError
 
 STANDARD_LIBRARY = "stdlib:"
@@ -206,7 +201,7 @@ def read(
     --------
     >>> documents = read("stdlib:")
     >>> documents.frame().columns
-    ['id', 'text', 'labels']
+    ['id', 'text', 'labels', 'title', 'date']
     """
     texts = (text,) if isinstance(text, str) else tuple(text)
     if not texts or label_separator == "":
@@ -217,7 +212,7 @@ def read(
     if _is_in_memory(source):
         return Documents(IN_MEMORY, lambda bad: read_frame(source, fields))
     if str(source) == STANDARD_LIBRARY:
-        return Documents(STANDARD_LIBRARY, lambda bad: read_standard_library())
+        return Documents(STANDARD_LIBRARY, lambda bad: read_standard_library(kept))
     path, encoding = Path(source), checked_encoding(encoding)
     name = find_format(path, format)
     reader = FORMATS[name].documents
@@ -274,7 +269,7 @@ def read_counts(
     """
     options = CountOptions(vocabulary, (rows, columns, counts), checked_encoding(encoding))
     if _is_in_memory(source):
-        name, opened = IN_MEMORY, partial(_open_triples_in_memory, source, options)
+        name, opened = IN_MEMORY, partial(_open_triples_in_memory, held(source), options)
     else:
         path = Path(source)
         found = "stdlib" if str(source) == STANDARD_LIBRARY else find_format(path, format)
@@ -283,7 +278,7 @@ def read_counts(
             msg = f"{source}: the format {found} holds texts, not counts; use read."
             raise SourceError(msg)
         name, opened = str(path), partial(opener, path, options)
-    return CountedDocuments(name, lambda bad: counted_blocks(opened, BadRecords(bad if skip_bad else None)))
+    return CountedDocuments(name, lambda bad: counted_blocks(name, opened, BadRecords(bad if skip_bad else None)))
 
 
 def _open_triples_in_memory(frame: Any, options: CountOptions, bad: BadRecords) -> Stream:
@@ -293,7 +288,5 @@ def _open_triples_in_memory(frame: Any, options: CountOptions, bad: BadRecords) 
 def _is_in_memory(source: Any) -> bool:
     if isinstance(source, str | os.PathLike):
         return False
-    if hasattr(source, "__arrow_c_stream__"):
-        return True
-    msg = f"expected a path or a frame to read, found {type(source).__name__}; Corpus.from_texts takes lists of texts."
-    raise InputError(msg)
+    check_frame(source)
+    return True

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 LARGEST_NUMBER = 2**31 - 1
 """Words and documents are numbered with 32 bits."""
+MOST_NAMELESS = 1 << 26
+"""So many words without names, or documents without words, are more likely a mistake in the file."""
 LARGEST_COUNT = float(np.finfo(np.float32).max)
 
 Block = tuple[pl.DataFrame, Rows]
@@ -84,16 +86,37 @@ class Stream:
     words: Sequence[str] | None = None
 
 
+@dataclass(frozen=True)
+class CountOptions:
+    """What is told of a source of counts.
+
+    vocabulary  a file with a word on each line, or the words
+    triples     names of the columns with row, column and count
+    """
+
+    vocabulary: str | Path | Sequence[str] | None = None
+    triples: tuple[str, str, str] = ("row", "column", "count")
+    encoding: str | None = None
+
+    def words(self) -> list[str] | None:
+        """The vocabulary that was given."""
+        return None if self.vocabulary is None else read_vocabulary(self.vocabulary, self.encoding)
+
+
 OpenStream = Callable[[BadRecords], Stream]
 
 
-def counted_blocks(open_stream: OpenStream, bad: BadRecords) -> Generator[Block, None, pl.Series]:
+def counted_blocks(source: str, open_stream: OpenStream, bad: BadRecords) -> Generator[Block, None, pl.Series]:
     """Give blocks of documents, and at last the words.
 
     The entries are gone through twice, first to see whether they come row by row. If they do, no more than a block of them is
     held in memory; otherwise all are, and sorted.
     """
-    in_order = _in_order(open_stream(bad if bad.notes is None else BadRecords([])).blocks)
+    stream = open_stream(bad if bad.notes is None else BadRecords([]))
+    in_order = _in_order(stream.blocks)
+    if stream.words is None and stream.n_words > MOST_NAMELESS:
+        msg = f"{source}: {stream.n_words:,} words without names are too many; give a vocabulary, or mend the number."
+        raise SourceError(msg)
     stream = open_stream(bad)
     n_given, rest = 0, _none()
     for block in stream.blocks if in_order else [_sorted(_joined(stream.blocks))]:

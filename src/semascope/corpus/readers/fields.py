@@ -17,6 +17,9 @@ Schema = Mapping[str, pl.DataType | type[pl.DataType]]
 Record = Mapping[str, str | None]
 T = TypeVar("T")
 
+MOST_NAMES = 50
+"""So many fields are listed in a sentence."""
+
 _LARGEST_WHOLE = 2.0**53
 """Beyond it a float does not tell whole numbers apart."""
 
@@ -64,10 +67,16 @@ class Fields:
         names = list(there)
         for name, use in self.required.items():
             if name not in names:
-                known = f"the {what}s are {', '.join(names)}" if names else f"there are no {what}s"
                 which = "which are" if use == "labels" else "which is"
-                return f"{none} {what} {name!r}; {known}. Say {which} the {use} with --{use} ({use}=)."
+                return f"{none} {what} {name!r}; {listed(names, what)}. Say {which} the {use} with --{use} ({use}=)."
         return None
+
+
+def listed(names: Sequence[str], what: str) -> str:
+    """Say which fields there are, on one line."""
+    shown = [" ".join(name.split())[:60] for name in names[:MOST_NAMES]]
+    more = [f"and {len(names) - MOST_NAMES:,} more"] if len(names) > MOST_NAMES else []
+    return f"the {what}s are {', '.join(shown + more)}" if names else f"there are no {what}s"
 
 
 def joined(columns: Sequence[pl.Expr]) -> pl.Expr:

@@ -107,9 +107,13 @@ def blocks_of_lines(path: Path, encoding: str | None = None) -> Iterator[bytes]:
 def lines_of(path: Path, encoding: str | None = None) -> Iterator[str]:
     """Give the lines of a file with their ends; bytes that are not UTF-8 become lone surrogates, which `undecodable` finds."""
     for block in blocks_of_lines(path, encoding_of(path, encoding)):
-        lines = block.decode("utf-8", "surrogateescape").split("\n")
-        for line in lines[:-1]:
-            yield line + "\n"
+        yield from text_lines(block)
+
+
+def text_lines(block: bytes) -> list[str]:
+    """Give the lines of a block with their ends; only a line feed ends one."""
+    lines = block.decode("utf-8", "surrogateescape").split("\n")
+    return [line + "\n" for line in lines[:-1]]
 
 
 def in_blocks(items: Iterable[T], size: Callable[[T], int]) -> Iterator[list[T]]:

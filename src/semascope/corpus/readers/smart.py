@@ -21,7 +21,6 @@ SECTIONS = {
     "W": "text",
     "X": "references",
 }
-_BEGINS_RECORD = re.compile(r"\.I\s+(\S.*?)\s*")
 _BEGINS_SECTION = re.compile(rf"\.([{''.join(SECTIONS)}])\s*")
 
 
@@ -34,7 +33,7 @@ def _records(path: Path, encoding: str | None) -> Iterator[tuple[int, list[str]]
     """Give the lines of each record, with the number of the first."""
     place, lines = 1, list[str]()
     for number, line in enumerate(lines_of(path, encoding), start=1):
-        if _BEGINS_RECORD.fullmatch(line):
+        if _identifier(line):
             if "".join(lines).strip():
                 yield place, lines
             place, lines = number, []
@@ -43,12 +42,16 @@ def _records(path: Path, encoding: str | None) -> Iterator[tuple[int, list[str]]
         yield place, lines
 
 
+def _identifier(line: str) -> str | None:
+    return line[2:].strip() or None if line.startswith(".I") and line[2].isspace() else None
+
+
 def _record(lines: list[str]) -> Record:
     problem = undecodable("".join(lines))
     if problem:
         raise ValueError(problem)
-    beginning = _BEGINS_RECORD.fullmatch(lines[0])
-    if beginning is None:
+    identifier = _identifier(lines[0])
+    if identifier is None:
         msg = "expected a record to begin with .I and an identifier"
         raise ValueError(msg)
     sections: dict[str, list[str]] = {}
@@ -60,10 +63,10 @@ def _record(lines: list[str]) -> Record:
         elif section is not None:
             section.append(line)
         elif line.strip():
-            msg = f"the record {beginning[1]} has text before its first section, a line such as .W or .T"
+            msg = f"the record {identifier} has text before its first section, a line such as .W or .T"
             raise ValueError(msg)
     # The text is kept to the letter, the line break before the next section apart.
     contents = {name: "".join(section) for name, section in sections.items()}
-    return {"id": beginning[1]} | {
+    return {"id": identifier} | {
         name: content.removesuffix("\n") if name == "text" else content.strip() for name, content in contents.items()
     }

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import polars as pl
 
+from semascope.corpus.readers.fields import Fields, as_documents
+
 LEFT_OUT = {"test", "tests", "idlelib", "lib2to3", "site-packages", "dist-packages", "__pycache__", "turtledemo", "_pyrepl"}
 """Not the library itself: its tests, its editor, and what was installed later."""
 
@@ -20,19 +22,17 @@ FEWEST_WORDS = 15
 """Shorter docstrings say too little to have a topic."""
 
 
-def read_standard_library() -> Iterator[pl.DataFrame]:
+def read_standard_library(keep: tuple[str, ...]) -> Iterator[pl.DataFrame]:
     """Give one block: every docstring of some length, with its qualified name as id and its top-level module as label."""
     root = Path(sysconfig.get_path("stdlib"))
     found = [entry for path in sorted(root.rglob("*.py")) for entry in _docstrings(path.relative_to(root), root)]
     found = list({name: (name, text, label) for name, text, label in reversed(found)}.values())[::-1]
-    yield pl.DataFrame(
-        {
-            "id": [name for name, _, _ in found],
-            "text": [text for _, text, _ in found],
-            "labels": [[label] for _, _, label in found],
-        },
-        schema={"id": pl.String, "text": pl.String, "labels": pl.List(pl.String)},
-    )
+    columns = {
+        "id": [name for name, _, _ in found],
+        "text": [text for _, text, _ in found],
+        "labels": [label for _, _, label in found],
+    }
+    yield as_documents(pl.DataFrame(columns), Fields(keep=keep), "stdlib:")
 
 
 def _docstrings(path: Path, root: Path) -> Iterator[tuple[str, str, str]]:

@@ -21,7 +21,7 @@ TOPIC_FIELDS = {"num": "id", "desc": "description", "narr": "narrative"}
 _BEGINS = re.compile(r"<(doc|top)(?:\s[^<>]*)?>", re.IGNORECASE)
 _ENDS = re.compile(r"</(doc|top)\s*>", re.IGNORECASE)
 _OPENS = re.compile(r"<([a-z][\w.-]*)(?:\s[^<>]*)?>", re.IGNORECASE)
-_TAG = re.compile(r"</?[a-z][^<>]*>", re.IGNORECASE)
+_TAG = re.compile(r"<!--.*?-->|</?[a-z][^<>]*>", re.IGNORECASE | re.DOTALL)
 _HEADING = re.compile(r"\s*(?:Number|Topic|Description|Narrative|Domain|Summary|Concepts?(?:\(s\))?)\s*:", re.IGNORECASE)
 
 
@@ -104,7 +104,7 @@ def _add(record: dict[str, str | None], name: str, content: str) -> None:
 
 
 def _plain(content: str) -> str:
-    return html.unescape(_TAG.sub("", content)).strip()
+    return html.unescape(_TAG.sub(" ", content)).strip()
 
 
 def read_qrels(path: str | Path, *, encoding: str | None = None) -> pl.DataFrame:
