@@ -102,9 +102,7 @@ class Corpus:
         watch : callable, optional
             Told the number of documents read so far.
         """
-        source = (
-            documents if isinstance(documents, Source) else Documents(IN_MEMORY, lambda bad: iter([whole_frame(documents)]))
-        )
+        source = documents if isinstance(documents, Source) else _in_memory(whole_frame(documents))
         if path is not None:
             return _build_on_disk(source, analyzer or Analyzer(), Path(path), watch)
         analyzer = (analyzer or Analyzer()) if vocabulary is None else for_vocabulary(analyzer)
@@ -389,6 +387,10 @@ class StoredCorpus(Corpus):
     def shards(self) -> list[ShardRef]:
         bounds = enumerate(cut(self._directory.array("ends")))
         return [StoredShard(self.path, self.fingerprint, number, first, last) for number, (first, last) in bounds]
+
+
+def _in_memory(frame: pl.DataFrame) -> Documents:
+    return Documents(IN_MEMORY, lambda bad: iter([frame] if len(frame) else []))
 
 
 def _build_on_disk(source: Source, analyzer: Analyzer, path: Path, watch: Callable[[int], None] | None) -> Corpus:

@@ -26,7 +26,7 @@ from semascope.corpus.readers.counts import (
     as_whole,
     possible,
 )
-from semascope.corpus.readers.files import BadRecords, blocks_of_lines, encoding_of
+from semascope.corpus.readers.files import POLARS_REFUSES, BadRecords, blocks_of_lines, encoding_of
 from semascope.errors import SourceError
 
 
@@ -157,7 +157,7 @@ def _in_bulk(block: bytes, shape: Shape) -> Entries | None:
     """Parse a block of lines by polars; None when anything is odd."""
     tidy = re.sub(rb" ?\n[ \n]*", b"\n", re.sub(rb"[ \t\r]+", b" ", block)).strip() if _is_untidy(block) else block
     schema = {"row": pl.Int64, "word": pl.Int64} | ({"count": pl.Float64} if shape.has_counts else {})
-    with suppress(pl.exceptions.PolarsError):
+    with suppress(*POLARS_REFUSES):
         frame = pl.read_csv(io.BytesIO(tidy), has_header=False, separator=" ", quote_char=None, schema=schema)
         if not sum(frame.null_count().row(0)):
             counts = frame["count"].to_numpy() if shape.has_counts else np.ones(len(frame))

@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from semascope.corpus.readers.files import BadRecords, blocks_of_lines, encoding_of, text_lines, undecodable
+from semascope.corpus.readers.files import POLARS_REFUSES, BadRecords, blocks_of_lines, encoding_of, text_lines, undecodable
 from semascope.corpus.readers.tables import Choose, Chunk, Chunks, chosen_of
 from semascope.errors import SourceError
 
@@ -118,7 +118,7 @@ def _in_bulk(block: bytes, delimiter: str, columns: dict[str, int], width: int) 
     if width == 1 or not is_plain or block.count(delimiter.encode()) != n_lines * (width - 1):
         return None
     schema = {str(number): pl.String for number in range(width)}
-    with suppress(pl.exceptions.PolarsError):
+    with suppress(*POLARS_REFUSES):
         frame = pl.read_csv(io.BytesIO(block), has_header=False, separator=delimiter, quote_char=None, schema=schema)
         if len(frame) == n_lines:
             return frame.select(pl.col(str(number)).alias(name) for name, number in columns.items())

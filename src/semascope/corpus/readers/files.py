@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TypeVar
 
+import polars as pl
+
 from semascope.errors import InputError, SourceError
 
 BLOCK_BYTES = 1 << 23
@@ -17,6 +19,9 @@ MOST_ITEMS = 1 << 16
 _BOM = codecs.BOM_UTF8
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _SPACES = b" \t\r\n"
+
+POLARS_REFUSES = (pl.exceptions.PolarsError, OSError)
+"""What polars raises over bytes that it cannot parse; OSError when they happen to begin like a compressed file."""
 
 T = TypeVar("T")
 

@@ -18,7 +18,7 @@ from typing import Any
 import polars as pl
 
 from semascope.corpus.readers.fields import Fields, Schema, joined, separated
-from semascope.corpus.readers.files import BadRecords, blocks_of_lines, not_utf_8
+from semascope.corpus.readers.files import POLARS_REFUSES, BadRecords, blocks_of_lines, not_utf_8
 from semascope.errors import SourceError
 
 _TEXT = "\0text"
@@ -87,7 +87,7 @@ def _read_block(block: bytes, names: Mapping[str, str]) -> pl.DataFrame | None:
     if len(set(names.values())) < len(names):
         return None  # one field for two purposes
     wanted = {names[column]: dtype for column, dtype in _schema(names).items()}
-    with suppress(pl.exceptions.PolarsError):
+    with suppress(*POLARS_REFUSES):
         frame = pl.read_ndjson(io.BytesIO(block), schema=wanted)
         frame = frame.select(pl.col(name).alias(column) for column, name in names.items())
         if not any(_is_odd(column) for column in frame):
