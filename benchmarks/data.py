@@ -37,14 +37,19 @@ def collections() -> list[str]:
 
 def texts(collection: str) -> dict[str, list[str]]:
     """The texts of a collection by language; those that do not say are under ""."""
-    path = _home() / collection / FILE
-    if not path.exists():
-        raise NoDataError(f"{path} is not there. {MISSING}")
     by_language: dict[str, list[str]] = {}
-    for record in _records(path):
+    for record in _records(folder(collection) / FILE):
         for language, text in record.get("texts", {"": record.get("text")}).items():
             by_language.setdefault(language, []).append(text or "")
     return by_language
+
+
+def folder(collection: str) -> Path:
+    """Where a collection lies."""
+    path = _home() / collection
+    if not (path / FILE).exists():
+        raise NoDataError(f"{path / FILE} is not there. {MISSING}")
+    return path
 
 
 def _home() -> Path:

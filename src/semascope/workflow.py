@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from semascope import machine
 from semascope.corpus.analyze import Analyzer
 from semascope.corpus.corpus import Corpus
 from semascope.corpus.read import Documents
@@ -40,6 +41,16 @@ def build(
         raise InputError(msg)
     _see_that_it_is_free(target, "corpus", overwrite=overwrite)
     return Corpus.build(documents, analyzer, path=target, watch=watch)
+
+
+def should_spill(corpus: Corpus, n_topics: int) -> bool:
+    """Tell whether what is known of each document would take more than half of the memory that is left.
+
+    That is its topics, as numbers of four bytes, twice while they are gathered at the end; and the entries by word.
+    """
+    left = machine.free_memory()
+    n_topics = min(n_topics, corpus.n_words)  # more are refused
+    return left is not None and 8 * (corpus.n_documents * n_topics + len(corpus.rows.words)) > left / 2
 
 
 @dataclass(frozen=True)

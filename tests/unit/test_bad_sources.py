@@ -191,7 +191,7 @@ def test_a_folder_is_not_taken_for_a_file(tmp_path):
         (lambda: read(pl.DataFrame({"text": [["x"]]})).frame(), "the frame: column 'text' holds values of the kind List(String); expected strings, numbers or dates."),
         (lambda: read(pa.table({"text": pa.array([b"\xff"])})).frame(), "the frame: a column holds bytes that are not UTF-8; make strings of them first."),
         (lambda: Corpus.build(read(pl.DataFrame({"text": []}))), "the frame: there are no documents."),
-        (lambda: Corpus.build(pl.DataFrame({"text": []})), "there are no documents in the frame."),
+        (lambda: Corpus.build(pl.DataFrame({"text": []})), "the frame: there are no documents."),
         (lambda: read(["a text"]), "expected a path or a frame to read, found list; Corpus.from_texts takes lists of texts."),
         (lambda: Corpus.build(["a text"]), "expected a path or a frame to read, found list; Corpus.from_texts takes lists of texts."),
         (lambda: Corpus.build(pd.DataFrame({"text": ["x", 1]})), "the frame: cannot be taken as a table ((\"Expected bytes, got a 'int' object\", 'Conversion failed for column text with type object'))."),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -35,6 +36,14 @@ def fit(
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same model, bit for bit.")] = 0,
     engine: Annotated[EngineName, typer.Option(help="Where the work is done.")] = EngineName.threads,
     threads: Annotated[int | None, typer.Option(min=1, help="Threads (of each rank, with MPI); all cores by default.")] = None,
+    tempering: Annotated[
+        str | None,
+        typer.Option(metavar="auto or β", help="Temper EM, by β from 0 to 1; auto finds it. Helps against overfitting."),
+    ] = None,
+    spill: Annotated[
+        bool | None,
+        typer.Option(help="Keep documents' topics in files while fitting; by default only where memory is too small."),
+    ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was cut off.")] = False,
     checkpoint_seconds: Annotated[float, typer.Option(min=0, help="Time between checkpoints.")] = 60.0,
     overwrite: Overwrite = False,
@@ -44,12 +53,17 @@ def fit(
     from semascope.corpus.corpus import Corpus
 
     place = _engine(engine, threads)
+    opened = place.together(lambda: Corpus.open(corpus))
+    if spill is None and engine == EngineName.threads and workflow.should_spill(opened, topics):
+        typer.echo("Memory is small for this corpus: documents' topics are kept in files meanwhile (--spill).", err=True)
+        spill = True
+    settings = {"n_components": topics, "max_iter": max_iter, "tol": tol, "random_state": seed}
     result = workflow.fit(
-        place.together(lambda: Corpus.open(corpus)),
+        opened,
         model,
         name.name.upper(),
-        {"n_components": topics, "max_iter": max_iter, "tol": tol, "random_state": seed},
-        place,
+        {**settings, "tempering": _tempering(tempering)},
+        replace(place, spill=bool(spill)),
         overwrite=overwrite,
         resume=resume,
         checkpoint_seconds=checkpoint_seconds,
@@ -60,12 +74,24 @@ def fit(
     look = ["semascope", "topics", model]
     if result.unfinished:
         say(model, f"interrupted after {result.model.n_iter_} iterations; the model so far is saved.")
-        settings = ["--model", name, "--topics", topics, "--seed", seed, "--max-iter", max_iter, "--tol", tol]
-        say_next(["semascope", "fit", corpus, model, *settings, "--resume"], look)
+        again = ["--model", name, "--topics", topics, "--seed", seed, "--max-iter", max_iter, "--tol", tol]
+        again += ["--tempering", tempering] if tempering else []
+        say_next(["semascope", "fit", corpus, model, *again, "--resume"], look)
         raise typer.Exit(code=130)
     reason = "the log-likelihood settled" if result.model.stopped_by_ == "settled" else "that was the most allowed"
-    say(model, f"{topics} topics after {result.model.n_iter_} iterations: {reason}.")
+    tempered = f", tempered by β = {result.model.tempering_:.3g}" if tempering else ""
+    say(model, f"{topics} topics after {result.model.n_iter_} iterations{tempered}: {reason}.")
     say_next(look, ["semascope", "infer", model, "SOURCE"])
+
+
+def _tempering(value: str | None) -> float | str | None:
+    if value is None or value == "auto":
+        return value
+    try:
+        return float(value)
+    except ValueError:
+        message = f'--tempering takes "auto" or a number above 0 and at most 1, not {value!r}.'
+        raise typer.BadParameter(message) from None
 
 
 def _engine(name: EngineName, threads: int | None) -> Any:

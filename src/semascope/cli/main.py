@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 from typing import Annotated
 
 import typer
@@ -33,4 +34,6 @@ def options(
 
 def main() -> None:
     """Run the command line."""
+    # Arrow's own allocator takes hold of far more address space than it uses, which counts where data are limited (ulimit -d).
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     app()

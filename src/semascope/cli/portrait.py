@@ -121,7 +121,9 @@ def _settings(analyzer: dict[str, Any] | None) -> str:
         return "none"
     default = Analyzer().to_dict()
     other = {name: value for name, value in analyzer.items() if value != default[name]}
-    listed = [f"{name}={counted(len(v), 'word') if isinstance(v, list) else v}" for name, v in other.items()]
+    if isinstance(words := other.get("stop_words"), list):
+        other["stop_words"] = counted(len(words), "word")
+    listed = [f"{name}={value}" for name, value in other.items()]
     return ", ".join(listed) or "as by default"
 
 

@@ -1,0 +1,137 @@
+"""Does tempered EM predict and find better than plain EM, with β that it finds by itself?
+
+Prediction: held-out perplexity by document completion, one protocol for all models; and with the model's own folding in, which
+is what a user of PLSA gets. Search: documents are ranked by S_KL = Σ p(w | query) log P(w | document), without folding in; P is
+floored at 1e-6. "auto" never sees a judgement: it predicts a tenth of the training words. Means over seeds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import mean
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from benchmarks import data, harness
+from semascope import PLSA, Analyzer, Corpus, read, read_qrels
+from semascope.corpus.rows import Rows
+from semascope.kernels.heldout import halve
+
+PREDICTED = {"ir/med": 128, "ir/cran": 128, "ir/cisi": 64, "ir/time": 64, data.NEWSGROUPS: 100}
+"""Collections and topics."""
+SEARCHED = {"ir/med": 128, "ir/cran": 128, "ir/cisi": 64, "ir/time": 64, "ir/cacm": 128}
+FLOOR = 1e-6
+KINDS = {"plain": None, "auto": "auto"}
+
+
+def run(quick: bool) -> dict[str, Any]:
+    """Fit plain and tempered models, and judge both."""
+    seeds = range(1 if quick else 3)
+    predicted = {name: _predict(name, topics, seeds) for name, topics in PREDICTED.items()}
+    searched = {name: _search(name, topics, seeds) for name, topics in SEARCHED.items()}
+    med = searched["ir/med"]
+    return {
+        "seeds": len(seeds),
+        "goals": [
+            harness.goal("MAP of S_KL on MED, K = 128, plain EM, percent", med["plain"]["map"], at_most=30),
+            harness.goal("MAP of S_KL on MED, K = 128, tempering auto, percent", med["auto"]["map"], at_least=53),
+            *(
+                harness.goal(
+                    f"{name}, perplexity of auto / plain EM", p["auto"]["completion"] / p["plain"]["completion"], at_most=1
+                )
+                for name, p in predicted.items()
+            ),
+        ],
+        "predicted": predicted,
+        "searched": searched,
+    }
+
+
+def _predict(name: str, topics: int, seeds: Sequence[int]) -> dict[str, Any]:
+    analyzer = Analyzer(stop_words="english", min_df=2 if name.startswith("ir") else 5)
+    train, test = Corpus.build(read(data.folder(name) / data.FILE), analyzer).split(0.1, seed=0)
+    found: dict[str, Any] = {}
+    for kind, tempering in KINDS.items():
+        models = [PLSA(topics, random_state=seed, tempering=tempering).fit(train) for seed in seeds]
+        found[kind] = {
+            "completion": mean(model.perplexity(test) for model in models),
+            "own": mean(_own_perplexity(model, test) for model in models),
+            "beta": [model.tempering_ for model in models],
+            "iterations": mean(model.n_iter_ for model in models),
+        }
+    return {"topics": topics, **found}
+
+
+def _own_perplexity(model: PLSA, test: Corpus) -> float:
+    """Perplexity of the second halves of documents whose first halves are folded in by `transform`."""
+    known = np.asarray(model.components_.any(axis=0))
+    seen, predicted = (Corpus(Rows(*half), test.words, test.documents, None) for half in halve(*test.rows, known, 0, 0))
+    p = np.maximum(model.transform(seen).astype(np.float64) @ model.components_, np.finfo(np.float32).tiny)
+    log_likelihood = predicted.counts.multiply(np.log(p)).sum()
+    return math.exp(-log_likelihood / predicted.n_tokens)
+
+
+def _search(name: str, topics: int, seeds: Sequence[int]) -> dict[str, Any]:
+    home = data.folder(name)
+    corpus = Corpus.build(read(home / data.FILE), Analyzer(stop_words="english", stemmer="english"))
+    queries = Corpus.build(read(home / "queries.jsonl.gz"), corpus.analyzer, vocabulary=corpus.words)
+    qrels = read_qrels(home / "qrels.txt").filter(pl.col("relevance") > 0)
+    weights = queries.counts.toarray() / np.maximum(queries.counts.sum(axis=1), 1).reshape(-1, 1)
+    found: dict[str, Any] = {}
+    for kind, tempering in KINDS.items():
+        models = [PLSA(topics, random_state=seed, tempering=tempering).fit(corpus) for seed in seeds]
+        logs = (np.log(np.maximum(model.doc_topics_.astype(np.float64) @ model.components_, FLOOR)) for model in models)
+        maps = [_mean_average_precision(np.asarray(weights @ log.T), corpus, queries, qrels) for log in logs]
+        found[kind] = {"map": mean(maps), "maps": maps, "beta": [model.tempering_ for model in models]}
+    return {"topics": topics, **found}
+
+
+def _mean_average_precision(scores: np.ndarray, corpus: Corpus, queries: Corpus, qrels: pl.DataFrame) -> float:
+    """In percent, over queries that have a relevant document."""
+    ids = corpus.ids.to_numpy()
+    relevant = {query: set(part["document"]) for (query,), part in qrels.group_by("query")}
+    values = []
+    for query, row in zip(queries.ids, scores, strict=True):
+        if query in relevant:
+            hit = np.array([name in relevant[query] for name in ids[np.argsort(-row, kind="stable")]])
+            precision = np.cumsum(hit) / np.arange(1, len(hit) + 1)
+            values.append(precision[hit].sum() / len(relevant[query]))
+    return 100 * float(np.mean(values))
+
+
+def show(result: dict[str, Any]) -> None:
+    """Print the tables."""
+    harness.show_goals(result["goals"])
+    rows = [
+        (
+            name,
+            p["topics"],
+            f"{p['auto']['completion'] / p['plain']['completion']:.3f}",
+            *_pair(p, "completion"),
+            *_pair(p, "own"),
+            _betas(p),
+        )
+        for name, p in result["predicted"].items()
+    ]
+    columns = ("", "topics", "auto / plain", "plain", "auto", "plain, own folding in", "auto, own folding in", "β")
+    harness.show("Held-out perplexity, lower is better", columns, rows)
+    rows = [
+        (name, s["topics"], f"{s['plain']['map']:.1f}", f"{s['auto']['map']:.1f}", _betas(s))
+        for name, s in result["searched"].items()
+    ]
+    harness.show(f"MAP of S_KL, percent, mean of {result['seeds']}", ("", "topics", "plain", "auto", "β"), rows)
+
+
+def _pair(found: dict[str, Any], what: str) -> tuple[str, str]:
+    return f"{found['plain'][what]:,.0f}", f"{found['auto'][what]:,.0f}"
+
+
+def _betas(found: dict[str, Any]) -> str:
+    return " ".join(f"{beta:.2f}" for beta in found["auto"]["beta"])
+
+
+if __name__ == "__main__":
+    harness.alone("tempering", run, show)
