@@ -48,7 +48,7 @@ WORTH = 1e-2
 """A lower β must make it rise by this much over the best one: of those that are nearly as good, the largest is taken, since
 too low a β melts all topics into one."""
 
-PATIENCE = 2
+PATIENCE = 3
 """The search ends when β was lowered so many times in a row for nothing; the best one tried is taken then."""
 
 BLOCK = 1 << 16
