@@ -161,7 +161,12 @@ def _plot(cells: list[dict[str, Any]]) -> str:
     left.set_title("an iteration of EM: tiles (lines) and the plain loop (dots)", fontsize=10)
     right.set(xlabel="words", ylabel="plain loop / tiles")
     right.axhline(1, color="#888888", linewidth=0.8)
+    left.yaxis.set_major_formatter("{x:g}")
+    left.yaxis.set_minor_formatter("{x:g}")
     for panel in (left, right):
+        panel.set_xticks(sorted({cell["words"] for cell in cells}), minor=False)
+        panel.xaxis.set_major_formatter("{x:,.0f}")
+        panel.xaxis.set_minor_formatter("")
         panel.grid(alpha=0.3, which="both")
     figure.legend(loc="outside lower center", ncols=5, frameon=False)
     harness.RESULTS.mkdir(exist_ok=True)

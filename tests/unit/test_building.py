@@ -108,6 +108,11 @@ def test_nothing_is_written_when_no_words_are_left(source, tmp_path):
     assert not (tmp_path / "corpus").exists()
 
 
+def test_a_corpus_on_disk_takes_no_other_vocabulary(source, tmp_path):
+    with pytest.raises(InputError, match="give a path or a vocabulary, not both"):
+        Corpus.build(read(source), path=tmp_path / "corpus", vocabulary=pl.Series(["word1"]))
+
+
 def test_whoever_watches_is_told_how_many_documents_were_read(source):
     told = []
     Corpus.build(read(source), watch=told.append)

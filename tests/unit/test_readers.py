@@ -406,3 +406,12 @@ def test_bad_lines_of_counts_can_be_left_out(tmp_path):
     assert [sentence.split(":")[0].split()[-1] for sentence in counted.bad] == ["2", "3", "4"]
     with pytest.raises(SourceError, match="line 2"):
         list(read_counts(tmp_path / "a.ldac"))
+
+
+def test_the_columns_of_a_frame_of_counts_name_its_words():
+    counts = {"dog": [1, 0], "cat": [2, 3]}
+    for frame in (pl.DataFrame(counts), pd.DataFrame(counts)):
+        corpus = Corpus.from_matrix(frame)
+        assert corpus.vocabulary.tolist() == ["dog", "cat"]
+        assert corpus.counts.toarray().tolist() == [[1, 2], [0, 3]]
+    assert Corpus.from_matrix(pl.DataFrame(counts), ["a", "b"]).vocabulary.tolist() == ["a", "b"]

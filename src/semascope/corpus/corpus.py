@@ -103,6 +103,9 @@ class Corpus:
             Told the number of documents read so far.
         """
         source = documents if isinstance(documents, Source) else _in_memory(whole_frame(documents))
+        if path is not None and vocabulary is not None:
+            msg = "a corpus on disk has a vocabulary of its own; give a path or a vocabulary, not both."
+            raise InputError(msg)
         if path is not None:
             return _build_on_disk(source, analyzer or Analyzer(), Path(path), watch)
         analyzer = (analyzer or Analyzer()) if vocabulary is None else for_vocabulary(analyzer)
@@ -183,8 +186,12 @@ class Corpus:
         ids: Sequence[str] | None = None,
         labels: Sequence[Any] | None = None,
     ) -> Corpus:
-        """Make a corpus from a matrix of counts, dense or sparse: documents × words, or any two-way table."""
+        """Make a corpus from a matrix of counts, dense or sparse: documents × words, or any two-way table.
+
+        The columns of a pandas or polars frame name the words unless a `vocabulary` does.
+        """
         rows, n_words = rows_of_matrix(X)
+        vocabulary = getattr(X, "columns", None) if vocabulary is None else vocabulary
         names = [f"x{j}" for j in range(n_words)] if vocabulary is None else [str(word) for word in vocabulary]
         if len(names) != n_words:
             msg = f"the matrix has {n_words:,} columns, but the vocabulary has {len(names):,} words."
