@@ -47,7 +47,7 @@ DOCUMENTS = {
     "CSV that is not ASCII": ("a.csv", "id,text\n1,café\n", {"encoding": "ascii"}, "{}: not ASCII (ordinal not in range(128)); name another encoding with --encoding (encoding=)."),
     "an empty CSV": ("a.csv", "\n\n", {}, "{}: there are no documents: the file is empty."),
     "a header alone": ("a.csv", "id,text\n", {}, "{}: there are no documents."),
-    "a cut gzip file": ("a.csv.gz", gzip.compress(b"id,text\n1,x\n")[:-9], {}, "{}: the gzip file is cut short or damaged (Compressed file ended before the end-of-stream marker was reached)."),
+    "a cut gzip file": ("a.csv.gz", gzip.compress(b"id,text\n1,x\n", mtime=0)[:-9], {}, "{}: the gzip file is cut short or damaged (Compressed file ended before the end-of-stream marker was reached)."),
     "Parquet that is none": ("a.parquet", "PAR1 and more", {}, "{}: cannot be read as Parquet; it is cut short, damaged or something else (Parquet magic bytes not found in footer. Either the file is corrupted or this is not a parquet file)."),
     "Arrow that is none": ("a.arrow", "ARROW1 and more and more", {}, "{}: cannot be read as Arrow; it is cut short, damaged or something else (Not an Arrow file)."),
     "JSON lines without the id": ("a.jsonl", '{"text": "x"}\n', {"id": "nr"}, "{}: no line has a field 'nr'; the fields are text. Say which is the id with --id (id=)."),
@@ -160,7 +160,7 @@ def test_bad_judgements_are_answered_with_a_sentence(tmp_path, content, sentence
     [
         ("a.bin", b"\x89PNG\0\xff", "is not a text file: there are zero bytes in it."),
         ("a.txt", b"caf\xe9", f"not UTF-8 (byte 0xe9 at position 3); {NOT_UTF_8}"),
-        ("a.gz", gzip.compress(b"words")[:-9], "the gzip file is cut short or damaged (Compressed file ended before the end-of-stream marker was reached)."),
+        ("a.gz", gzip.compress(b"words", mtime=0)[:-9], "the gzip file is cut short or damaged (Compressed file ended before the end-of-stream marker was reached)."),
     ],
 )  # fmt: skip
 def test_a_bad_file_in_a_folder_is_named_or_left_out(tmp_path, name, content, sentence):
