@@ -101,6 +101,11 @@ def test_a_checkpoint_of_another_run_is_refused(corpus_path, tmp_path):
     PLSA(**SETTINGS | {"max_iter": 2}).fit(corpus, checkpoints=Checkpoints(tmp_path / "c", 0.0))
     with pytest.raises(InputError, match=r"a run with n_topics = 6, but this run has n_topics = 7"):
         PLSA(**SETTINGS | {"n_components": 7}).fit(corpus, checkpoints=Checkpoints(tmp_path / "c", resume=True))
+    for this, other in ((None, 0.9), (0.9, None)):
+        unfinished = tmp_path / f"tempered by {this}"
+        PLSA(**SETTINGS | {"max_iter": 2, "tempering": this}).fit(corpus, checkpoints=Checkpoints(unfinished, 0.0))
+        with pytest.raises(InputError, match=f"a run with tempering = {this}, but this run has tempering = {other}"):
+            PLSA(**SETTINGS, tempering=other).fit(corpus, checkpoints=Checkpoints(unfinished, resume=True))
     with pytest.raises(InputError, match="with corpus ="):
         other = Corpus.from_matrix(np.roll(large_counts(), 1, axis=0))
         PLSA(**SETTINGS).fit(other, checkpoints=Checkpoints(tmp_path / "c", resume=True))

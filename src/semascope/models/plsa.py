@@ -141,7 +141,8 @@ class PLSA(TopicModel):
         corpus = engine.together(lambda: self._checked(X))
         algorithm = self._algorithm_for(corpus)
         if checkpoints:
-            identity = {"algorithm": self.algorithm, **asdict(algorithm), "corpus": corpus.fingerprint}
+            settings = {"algorithm": self.algorithm, "tempering": self.tempering}
+            identity = {**settings, **asdict(algorithm), "corpus": corpus.fingerprint}
             checkpoints = replace(checkpoints, identity=identity)
         show = self.verbose and engine.leads
         bar = progress_bar("PLSA", max_iter=self.max_iter, n_tokens=corpus.n_tokens, show=show)
