@@ -16,6 +16,7 @@ from semascope import Corpus, MPIEngine
 from semascope.engines.exact import Counts, Scalars
 from semascope.storage import open_directory
 from semascope.training.checkpoint import Checkpoints
+from semascope.training.cvb0 import CVB0
 from semascope.training.em import EM
 from semascope.training.loop import run
 from semascope.training.stopping import StopRule
@@ -31,6 +32,7 @@ ALGORITHMS = {
     "fused EM": lambda corpus: EM(5, **facts(corpus)),
     "fused EM in double precision": lambda corpus: EM(5, **facts(corpus), dtype="float64"),
     "textbook EM": lambda corpus: TextbookEM(5, **facts(corpus)),
+    "CVB0": lambda corpus: CVB0(5, **facts(corpus), learn_alpha=True),
     "tempered EM": lambda corpus: TemperedEM(5, **facts(corpus), tempering=0.8),
     "tempered EM that finds β": lambda corpus: TemperedEM(5, **facts(corpus)),
 }

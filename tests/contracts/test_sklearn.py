@@ -4,10 +4,12 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from semascope import PLSA
+from semascope import LDA, PLSA
 
 
-@parametrize_with_checks([PLSA(2, random_state=0), PLSA(2, random_state=0, dtype="float64", algorithm="textbook")])
+@parametrize_with_checks(
+    [PLSA(2, random_state=0), PLSA(2, random_state=0, dtype="float64", algorithm="textbook"), LDA(2, random_state=0)]
+)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
 

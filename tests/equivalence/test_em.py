@@ -94,7 +94,7 @@ def test_folding_in_gives_the_numbers_of_the_dense_reference(prior):
     topics = rng.dirichlet(np.full(counts.shape[1], 0.3), 6).T.copy()
     start = rng.dirichlet(np.ones(6), len(counts))
     theta = start.copy()
-    fold_in(*Corpus.from_matrix(counts).rows, frozen(topics, np.float64), theta, 1.0, np.ones(6), prior, 20, -1.0)
+    fold_in(*Corpus.from_matrix(counts).rows, frozen(topics, np.float64), theta, 1.0, np.ones(6), np.full(6, prior), 20, -1.0)
     assert_allclose(theta, fold_in_dense(counts, topics, start, prior, 20), rtol=1e-9, atol=1e-200)
 
 

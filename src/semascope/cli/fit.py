@@ -16,6 +16,7 @@ class ModelName(enum.StrEnum):
     """Models that can be fitted."""
 
     plsa = "plsa"
+    lda = "lda"
 
 
 class EngineName(enum.StrEnum):
@@ -40,6 +41,11 @@ def fit(
         str | None,
         typer.Option(metavar="auto or β", help="Temper EM, by β from 0 to 1; auto finds it. Helps against overfitting."),
     ] = None,
+    alpha: Annotated[
+        str | None,
+        typer.Option(metavar="auto or α", help="LDA: prior of the topics in a document; auto learns it. [default: 0.1]"),
+    ] = None,
+    eta: Annotated[float | None, typer.Option(help="LDA: prior of the words in a topic. [default: 0.01]")] = None,
     spill: Annotated[
         bool | None,
         typer.Option(help="Keep documents' topics in files while fitting; by default only where memory is too small."),
@@ -52,6 +58,8 @@ def fit(
     from semascope import workflow
     from semascope.corpus.corpus import Corpus
 
+    given = {"tempering": _number_or_auto("--tempering", tempering), "alpha": _number_or_auto("--alpha", alpha), "eta": eta}
+    own = _own_settings(name, given)
     place = _engine(engine, threads)
     opened = place.together(lambda: Corpus.open(corpus))
     if spill is None and engine == EngineName.threads and workflow.should_spill(opened, topics):
@@ -62,7 +70,7 @@ def fit(
         opened,
         model,
         name.name.upper(),
-        {**settings, "tempering": _tempering(tempering)},
+        {**settings, **own},
         replace(place, spill=bool(spill)),
         overwrite=overwrite,
         resume=resume,
@@ -75,7 +83,7 @@ def fit(
     if result.unfinished:
         say(model, f"interrupted after {result.model.n_iter_} iterations; the model so far is saved.")
         again = ["--model", name, "--topics", topics, "--seed", seed, "--max-iter", max_iter, "--tol", tol]
-        again += ["--tempering", tempering] if tempering else []
+        again += [part for option, value in own.items() for part in (f"--{option}", value)]
         say_next(["semascope", "fit", corpus, model, *again, "--resume"], look)
         raise typer.Exit(code=130)
     reason = "the log-likelihood settled" if result.model.stopped_by_ == "settled" else "that was the most allowed"
@@ -84,13 +92,28 @@ def fit(
     say_next(look, ["semascope", "infer", model, "SOURCE"])
 
 
-def _tempering(value: str | None) -> float | str | None:
+OWN_OPTIONS = {ModelName.plsa: ("tempering",), ModelName.lda: ("alpha", "eta")}
+"""Options that only one model takes."""
+
+
+def _own_settings(name: ModelName, given: dict[str, Any]) -> dict[str, Any]:
+    """Give the options that were set, all of which the model must take."""
+    chosen = {option: value for option, value in given.items() if value is not None}
+    for option in chosen:
+        if option not in OWN_OPTIONS[name]:
+            takes = next(model for model, options in OWN_OPTIONS.items() if option in options)
+            message = f"--{option} is for --model {takes}, not for {name}."
+            raise typer.BadParameter(message)
+    return chosen
+
+
+def _number_or_auto(option: str, value: str | None) -> float | str | None:
     if value is None or value == "auto":
         return value
     try:
         return float(value)
     except ValueError:
-        message = f'--tempering takes "auto" or a number above 0 and at most 1, not {value!r}.'
+        message = f'{option} takes "auto" or a number, not {value!r}.'
         raise typer.BadParameter(message) from None
 
 

@@ -131,6 +131,12 @@ class CountTotal:
         sums: NDArray[np.float64] = np.ldexp(column_totals(self.table).astype(np.float64), -self.exponent)
         return sums
 
+    def values(self, dtype: Any) -> NDArray[Any]:
+        """The counts, as floats."""
+        values = np.empty(self.table.shape, dtype=dtype)
+        divide_columns(self.table, np.full(self.table.shape[1], math.ldexp(1.0, -self.exponent)), values)
+        return values
+
     def columns_normalised(self, dtype: Any) -> NDArray[Any]:
         """Every column over its sum; one that is all zero stays so."""
         sums = column_totals(self.table)

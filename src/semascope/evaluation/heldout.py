@@ -72,7 +72,8 @@ def perplexity(
 def _score_shard(shard: Shard, topics: NDArray[Any], known: NDArray[np.bool_], seed: int) -> tuple[Locals, Score]:
     seen, predicted = (read_only(Rows(*half)) for half in halve(*shard.rows, known, shard.first_document, seed))
     theta = np.full((shard.n_documents, topics.shape[1]), 1 / topics.shape[1], dtype=np.float32)
-    fold_in(*seen, topics, theta, np.float32(1), np.ones(topics.shape[1], np.float32), np.float32(SMOOTHING), PASSES, NEVER)
+    prior = np.full(topics.shape[1], SMOOTHING, dtype=np.float32)
+    fold_in(*seen, topics, theta, np.float32(1), prior, prior, PASSES, NEVER)
     totals, tokens = np.empty(shard.n_documents), np.empty(shard.n_documents)
     log_likelihoods(*predicted, topics, theta, totals, tokens)
     return {}, Score(Scalars((math.fsum(totals), math.fsum(tokens))))

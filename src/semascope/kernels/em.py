@@ -100,7 +100,7 @@ def fold_in(ends, words, counts, topics, theta, beta, factors, prior, max_passes
     beta     float         in       1, or less for tempered EM: P(topic | document) is taken to this power
     factors  float[k]      in       and times these; with beta = 1 they are not used
     theta    float[d, k]   in, out  start and result; a document without known words keeps its start
-    prior    float         in       added to every topic's count in each pass, 0 for maximum likelihood
+    prior    float[k]      in       added to the topics' counts in each pass, zeros for maximum likelihood
 
     A document has settled when no topic moves by more than `tolerance`.
     """
@@ -253,10 +253,12 @@ def settle(fresh, row, theta, d, prior):
         total += fresh[0, k]
     if not total > 0:
         return total
-    total += prior * theta.shape[1]
+    for k in range(theta.shape[1]):
+        fresh[0, k] += prior[k]
+        total += prior[k]
     largest = total - total
     for k in range(theta.shape[1]):
-        value = (fresh[0, k] + prior) / total
+        value = fresh[0, k] / total
         largest = max(largest, abs(value - theta[d, k]))
         theta[d, k] = value
     return largest

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import numbers
+import warnings
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import polars as pl
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
 from semascope.corpus.analyze import Analyzer
@@ -16,9 +20,13 @@ from semascope.corpus.read import Documents
 from semascope.corpus.shards import frozen
 from semascope.engines.base import Engine
 from semascope.engines.threads import ThreadEngine
-from semascope.errors import InputError
+from semascope.errors import InputError, InterruptedFitWarning
 from semascope.evaluation.heldout import perplexity
 from semascope.storage import Directory, writing
+from semascope.training.checkpoint import Checkpoints
+from semascope.training.loop import Fitted, run
+from semascope.training.progress import progress_bar
+from semascope.training.stopping import INTERRUPTED, StopRule
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,6 +48,13 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     topic_shares_: NDArray[np.float64]
     analyzer_: Analyzer | None
     n_features_in_: int
+    n_iter_: int
+    stopped_by_: str
+    n_components: int
+    max_iter: int
+    tol: float
+    dtype: str
+    verbose: bool
     random_state: Any
     engine: Engine | None
 
@@ -82,6 +97,62 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     def _engine(self) -> Engine:
         return self.engine or ThreadEngine()
+
+    def _see_that_it_makes_sense(self, corpus: Corpus, problem: str | None) -> None:
+        """Say at once what is wrong with the settings that all models have, or with those of this one."""
+        most = min(corpus.n_documents, corpus.n_words)
+        if not _is_whole(self.n_components) or self.n_components < 1:
+            problem = f"n_components must be a whole number of at least 1, but was {self.n_components!r}"
+        elif self.n_components > most:
+            problem = (
+                f"{self.n_components} topics are more than the data can tell apart: with {corpus.n_documents:,} documents "
+                f"and {corpus.n_words:,} words, ask for at most {most}"
+            )
+        elif not _is_whole(self.max_iter) or self.max_iter < 1:
+            problem = f"max_iter must be a whole number of at least 1, but was {self.max_iter!r}"
+        elif not self.tol >= 0:
+            problem = f"tol must be a number of at least 0, but was {self.tol!r}"
+        elif self.dtype not in ("float32", "float64"):
+            problem = f'dtype must be "float32" or "float64", but was {self.dtype!r}'
+        if problem:
+            msg = f"{type(self).__name__}: {problem}."
+            raise InputError(msg)
+
+    # --- training ------------------------------------------------------------------------------------------------------------
+
+    def _facts_for(self, corpus: Corpus) -> dict[str, Any]:
+        """What every algorithm is told of the corpus and the settings."""
+        return {
+            "n_topics": self.n_components,
+            "n_documents": corpus.n_documents,
+            "n_words": corpus.n_words,
+            "n_tokens": corpus.n_tokens,
+            "seed": _seed(self.random_state),
+            "dtype": self.dtype,
+        }
+
+    def _train(self, algorithm: Any, corpus: Corpus, checkpoints: Checkpoints | None, settings: dict[str, Any]) -> Fitted:
+        """Run an algorithm, and keep what every model learns. A checkpoint of a run with other `settings` is not resumed."""
+        engine, name = self._engine(), type(self).__name__
+        if checkpoints:
+            identity = {**settings, **asdict(algorithm), "corpus": corpus.fingerprint}
+            checkpoints = replace(checkpoints, identity=identity)
+        show = self.verbose and engine.leads
+        with progress_bar(name, max_iter=self.max_iter, n_tokens=corpus.n_tokens, show=show) as watch:
+            stop = StopRule(self.max_iter, self.tol)
+            fitted = run(algorithm, corpus.shards(), engine, stop=stop, watch=watch, checkpoints=checkpoints)
+        if fitted.stopped_by == INTERRUPTED and engine.leads:
+            warnings.warn(
+                f"Ctrl-C ended the fit after {len(fitted.history)} iterations; the model so far is kept.",
+                InterruptedFitWarning,
+                stacklevel=3,
+            )
+        self.components_ = fitted.state.topics.T
+        self.topic_shares_ = fitted.state.topic_shares
+        self.doc_topics_ = fitted.documents
+        self.n_iter_ = len(fitted.history)
+        self.stopped_by_ = fitted.stopped_by
+        return fitted
 
     # --- what was learned ----------------------------------------------------------------------------------------------------
 
@@ -177,6 +248,16 @@ def _is_texts(X: Any) -> bool:
     if isinstance(X, list | tuple):
         return len(X) > 0 and isinstance(X[0], str)
     return isinstance(X, np.ndarray) and X.ndim == 1 and len(X) > 0 and isinstance(X[0], str)
+
+
+def _seed(random_state: Any) -> int:
+    if isinstance(random_state, numbers.Integral):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
 def _is_plain(value: Any) -> bool:

@@ -6,10 +6,11 @@ from pathlib import Path
 
 from semascope.errors import FormatError
 from semascope.models.base import FORMAT, VERSION, TopicModel
+from semascope.models.lda import LDA
 from semascope.models.plsa import PLSA
 from semascope.storage import open_directory
 
-MODELS: dict[str, type[TopicModel]] = {"PLSA": PLSA}
+MODELS: dict[str, type[TopicModel]] = {"LDA": LDA, "PLSA": PLSA}
 
 
 def load(path: str | Path) -> TopicModel:

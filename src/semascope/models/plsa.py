@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 import math
-import numbers
-import warnings
 from collections.abc import Sequence
-from dataclasses import asdict, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from semascope.corpus.corpus import Corpus
-from semascope.corpus.shards import Shard, frozen
-from semascope.engines.base import Engine, Locals
-from semascope.errors import InputError, InterruptedFitWarning
-from semascope.kernels.em import fold_in
+from semascope.corpus.shards import frozen
+from semascope.engines.base import Engine
 from semascope.models.base import TopicModel
+from semascope.models.folding import fold_in_shard
 from semascope.training.checkpoint import Checkpoints
 from semascope.training.em import EM
-from semascope.training.loop import run
-from semascope.training.progress import progress_bar
-from semascope.training.stopping import INTERRUPTED, StopRule
 from semascope.training.tempering import AUTO, NO_SEARCH, Search, TemperedEM, power, shares_factor
 from semascope.training.textbook import TextbookEM
 
@@ -31,9 +23,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ALGORITHMS: dict[str, type[EM]] = {"fused": EM, "textbook": TextbookEM}
-
-FOLD_IN_PASSES = 200
-FOLD_IN_TOLERANCE = 1e-4
 
 
 class PLSA(TopicModel):
@@ -137,50 +126,18 @@ class PLSA(TopicModel):
         checkpoints : Checkpoints, optional
             Save the run now and then, and resume one that was cut off.
         """
-        engine = self._engine()
-        corpus = engine.together(lambda: self._checked(X))
+        corpus = self._engine().together(lambda: self._checked(X))
         algorithm = self._algorithm_for(corpus)
-        if checkpoints:
-            settings = {"algorithm": self.algorithm, "tempering": self.tempering}
-            identity = {**settings, **asdict(algorithm), "corpus": corpus.fingerprint}
-            checkpoints = replace(checkpoints, identity=identity)
-        show = self.verbose and engine.leads
-        bar = progress_bar("PLSA", max_iter=self.max_iter, n_tokens=corpus.n_tokens, show=show)
-        with bar as watch:
-            fitted = run(
-                algorithm,
-                corpus.shards(),
-                engine,
-                stop=StopRule(self.max_iter, self.tol),
-                watch=watch,
-                checkpoints=checkpoints,
-            )
-        if fitted.stopped_by == INTERRUPTED and engine.leads:
-            warnings.warn(
-                f"Ctrl-C ended the fit after {len(fitted.history)} iterations; the model so far is kept.",
-                InterruptedFitWarning,
-                stacklevel=2,
-            )
-        self.components_ = fitted.state.topics.T
-        self.topic_shares_ = fitted.state.topic_shares
-        self.doc_topics_ = fitted.documents
+        settings = {"algorithm": self.algorithm, "tempering": self.tempering}
+        fitted = self._train(algorithm, corpus, checkpoints, settings)
         self.log_likelihood_ = list(algorithm.to_judge(fitted.state, fitted.history))
         self.tempering_ = getattr(fitted.state, "beta", 1.0)
         tried = Search(*getattr(fitted.state, "search", NO_SEARCH)).tried
         self.tempering_path_ = [(beta, math.exp(-score)) for beta, score in tried]
-        self.n_iter_ = len(fitted.history)
-        self.stopped_by_ = fitted.stopped_by
         return self
 
     def _algorithm_for(self, corpus: Corpus) -> EM:
-        facts: dict[str, Any] = {
-            "n_topics": self.n_components,
-            "n_documents": corpus.n_documents,
-            "n_words": corpus.n_words,
-            "n_tokens": corpus.n_tokens,
-            "seed": _seed(self.random_state),
-            "dtype": self.dtype,
-        }
+        facts = self._facts_for(corpus)
         if self.tempering is None:
             return ALGORITHMS[self.algorithm](**facts)
         return TemperedEM(**facts, tempering=self.tempering)
@@ -194,60 +151,25 @@ class PLSA(TopicModel):
         dtype, beta = self.components_.dtype, self.tempering_
         topics = frozen(power(self._frozen_topics(), beta), dtype)
         start, factors = self.topic_shares_.astype(dtype), shares_factor(self.topic_shares_, beta, dtype)
+        no_prior = np.zeros_like(start)
+        task = partial(fold_in_shard, topics=topics, start=start, beta=dtype.type(beta), factors=factors, prior=no_prior)
         with self._engine().place(corpus.shards()) as placed:
-            placed.begin(partial(_fold_in_shard, topics=topics, start=start, beta=dtype.type(beta), factors=factors))
+            placed.begin(task)
             return placed.documents("theta")
 
     def _checked(self, X: Any) -> Corpus:
         """Take the data, and say at once what is wrong with it or with the settings."""
         corpus = self._corpus_to_fit(X)
         problem = None
-        if not _is_whole(self.n_components) or self.n_components < 1:
-            problem = f"n_components must be a whole number of at least 1, but was {self.n_components!r}"
-        elif self.n_components > min(corpus.n_documents, corpus.n_words):
-            problem = (
-                f"{self.n_components} topics are more than the data can tell apart: with {corpus.n_documents:,} documents "
-                f"and {corpus.n_words:,} words, ask for at most {min(corpus.n_documents, corpus.n_words)}"
-            )
-        elif not _is_whole(self.max_iter) or self.max_iter < 1:
-            problem = f"max_iter must be a whole number of at least 1, but was {self.max_iter!r}"
-        elif not self.tol >= 0:
-            problem = f"tol must be a number of at least 0, but was {self.tol!r}"
-        elif not (self.tempering is None or self.tempering == AUTO or _is_share(self.tempering)):
+        if not (self.tempering is None or self.tempering == AUTO or _is_share(self.tempering)):
             problem = f'tempering must be None, "auto" or a number above 0 and at most 1, but was {self.tempering!r}'
         elif self.tempering is not None and self.algorithm != "fused":
             problem = f'tempering needs algorithm="fused", but the algorithm was {self.algorithm!r}'
         elif self.algorithm not in ALGORITHMS:
             problem = f"algorithm must be one of {', '.join(ALGORITHMS)}, but was {self.algorithm!r}"
-        elif self.dtype not in ("float32", "float64"):
-            problem = f'dtype must be "float32" or "float64", but was {self.dtype!r}'
-        if problem:
-            msg = f"PLSA: {problem}."
-            raise InputError(msg)
+        self._see_that_it_makes_sense(corpus, problem)
         return corpus
-
-
-class _Nothing(NamedTuple):
-    """Folding in adds up nothing."""
-
-
-def _fold_in_shard(
-    shard: Shard, topics: NDArray[Any], start: NDArray[Any], beta: Any, factors: NDArray[Any]
-) -> tuple[Locals, _Nothing]:
-    theta = np.tile(start, (shard.n_documents, 1))
-    fold_in(*shard.rows, topics, theta, beta, factors, topics.dtype.type(0), FOLD_IN_PASSES, FOLD_IN_TOLERANCE)
-    return {"theta": theta}, _Nothing()
-
-
-def _seed(random_state: Any) -> int:
-    if isinstance(random_state, numbers.Integral):
-        return int(random_state)
-    return int(check_random_state(random_state).randint(2**31 - 1))
 
 
 def _is_share(value: Any) -> bool:
     return isinstance(value, float | int) and not isinstance(value, bool) and 0 < value <= 1
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
