@@ -32,7 +32,9 @@ def _left_on_the_machine() -> int | None:
 def _left_in_the_container() -> int | None:
     group = Path("/sys/fs/cgroup")
     with suppress(OSError, ValueError):  # "max" where there is no limit
-        return int((group / "memory.max").read_text()) - int((group / "memory.current").read_text())
+        statistics = dict(line.split() for line in (group / "memory.stat").read_text().splitlines())
+        used = int((group / "memory.current").read_text()) - int(statistics.get("file", 0))  # files can be let go of
+        return int((group / "memory.max").read_text()) - used
     return None
 
 

@@ -13,7 +13,7 @@ from semascope.kernels.em import heldout_likelihood
 from semascope.training import tempering
 from semascope.training.loop import run
 from semascope.training.stopping import StopRule
-from semascope.training.tempering import TemperedEM, power
+from semascope.training.tempering import Search, TemperedEM, TemperedState, power
 
 
 def facts(corpus, n_topics, seed=0):
@@ -113,6 +113,15 @@ def test_nothing_is_learned_from_words_held_out_while_beta_is_searched_for():
     assert_allclose(found[0][1], found[1][1], atol=1e-9)
 
 
+def test_words_that_were_all_held_out_are_learned_in_the_end():
+    rng = np.random.default_rng(0)
+    counts = np.hstack([rng.poisson(0.3, (60, 200)), np.eye(60, dtype=int)])  # sixty words stand once
+    model = PLSA(5, random_state=0, tempering="auto").fit(counts)
+    held = reference_hold_out(counts, 0, 0, tempering.HELD_OUT)
+    assert np.any((held.sum(axis=0) == counts.sum(axis=0)) & (counts.sum(axis=0) > 0))
+    assert np.all(model.components_.sum(axis=0)[counts.sum(axis=0) > 0] > 0)
+
+
 @pytest.fixture(scope="module")
 def overfitted():
     """Few documents for so many topics."""
@@ -167,3 +176,27 @@ def test_auto_is_cut_off_in_its_search_and_resumed_to_the_same_bits(overfitted, 
     assert resumed.state.topics.tobytes() == whole.state.topics.tobytes()
     assert resumed.documents.tobytes() == whole.documents.tobytes()
     assert resumed.history == whole.history
+
+
+def test_a_search_that_is_ended_early_gives_the_best_topics_so_far(overfitted):
+    corpus = Corpus.from_matrix(overfitted)
+    algorithm = TemperedEM(**facts(corpus, 40))
+    with ThreadEngine(1).place(corpus.shards()) as placed:
+        state = algorithm.start(placed.begin(algorithm.begin))
+        assert algorithm.to_keep(state) is state  # nothing is known yet
+        while state.beta > 0.6:
+            state = algorithm.update(state, placed.step(algorithm.step, state))
+    kept = algorithm.to_keep(state)
+    assert state.searching
+    assert kept.beta == Search(*state.search).best_beta > state.beta
+    assert_allclose(kept.topics.sum(axis=0), 1, rtol=1e-5)
+
+
+def test_a_score_counts_for_the_beta_that_made_the_topics():
+    """The first score at a lower β is of topics made with the one before."""
+    before = tempering.NO_SEARCH._replace(tried=[[1.0, -7.0]], best_score=-7.0, best_beta=1.0)
+    at_lower = TemperedState(*[np.zeros((1, 1))] * 7, 0.9, True, before)
+    after = tempering._search_on(at_lower, at_lower, -3.0).search
+    assert (after.here, after.best_score, after.passes) == (None, -7.0, 1)
+    then = tempering._search_on(at_lower._replace(search=after), at_lower, -6.5).search
+    assert (then.here, then.best_score, then.best_beta) == (-6.5, -6.5, 0.9)

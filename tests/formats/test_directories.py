@@ -46,6 +46,9 @@ def test_a_new_version_takes_the_place_of_the_old_one_and_leaves_nothing_behind(
     write(tmp_path / "d", NEW)
     assert holds(tmp_path / "d", NEW)
     assert len(list((tmp_path / "d").iterdir())) == 2
+    (tmp_path / "d" / "data-of-mine").mkdir()
+    write(tmp_path / "d", OLD)
+    assert (tmp_path / "d" / "data-of-mine").is_dir()
 
 
 @pytest.mark.parametrize("operation", ["fsync", "replace", "open"])
@@ -195,6 +198,9 @@ def test_nothing_else_is_ever_overwritten(tmp_path):
     (tmp_path / "file").write_text("x")
     with pytest.raises(FormatError, match="over a file"):
         write(tmp_path / "file", OLD)
+    (tmp_path / "mine" / "data-2020").mkdir(parents=True)  # our own names have more to them than this
+    with pytest.raises(FormatError, match="will not write"):
+        write(tmp_path / "mine", OLD)
     with writing(tmp_path / "d", "other", 1):
         pass
     with pytest.raises(FormatError, match="will not write"):

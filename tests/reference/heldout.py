@@ -37,7 +37,11 @@ def hold_out(counts, first_document, seed, share):
     held = np.zeros_like(counts)
     for d, w in zip(*np.nonzero(counts), strict=True):
         state = mix(mix(mix(seed) ^ (first_document + int(d))) ^ int(w))
-        for _ in range(int(counts[d, w])):
+        n = int(counts[d, w])
+        if n > 64:
+            held[d, w] = int(n * share + (mix(state) >> 11) * 2.0**-53)
+            continue
+        for _ in range(n):
             state = (state + 0x9E3779B97F4A7C15) & MASK
             held[d, w] += (mix(state) >> 11) * 2.0**-53 < share
     return held

@@ -64,7 +64,7 @@ DOCUMENTS = {
     "TREC without texts": ("a", "<DOC><DOCNO>1</DOCNO><BODY>x</BODY></DOC>", {}, "{}: no document has a field 'text'; the fields are id, body. Say which is the text with --text (text=)."),
     "a file of no known kind": ("a.txt", "words", {}, f"{{}}: neither its name nor its beginning tells the format; say it with --format (format=): {', '.join(FORMATS)}."),
     "an empty file of no known kind": ("a.txt", " \n", {}, "{}: there are no documents: the file is empty."),
-    "counts": ("a.mtx", "", {}, "{}: the format mtx holds counts, not texts; use read_counts."),
+    "counts": ("a.mtx", "", {}, "{}: the format mtx holds counts, not texts; use read_counts, or semascope build."),
     "a file as a folder": ("a.txt", "x", {"format": "folder"}, "{}: is a file; expected a folder of text files."),
     "a wrong format": ("a.txt", "x", {"format": "docx"}, f"there is no format 'docx'; choose one of {', '.join(FORMATS)}."),
     "a wrong encoding": ("a.csv", "x", {"encoding": "klingon"}, "there is no encoding 'klingon'; common ones are utf-8, utf-16, latin-1 and cp1252."),

@@ -1,6 +1,8 @@
 """A corpus that is written block by block is the one that is made in memory."""
 
 import json
+import os
+import platform
 import subprocess
 import sys
 
@@ -12,6 +14,7 @@ from helpers import large_counts
 from semascope import PLSA, Analyzer, Corpus, ThreadEngine, machine, read, read_counts, workflow
 from semascope.corpus.pieces import Piece, PieceFiles
 from semascope.corpus.readers import files
+from semascope.engines.spilling import FOLDER, spill_folder
 from semascope.errors import InputError, SourceError
 from semascope.storage import GrowingArray, GrowingTable, open_table
 
@@ -73,6 +76,18 @@ def test_counts_cannot_be_put_together_to_ngrams():
     frame = pl.DataFrame({"row": ["a"], "column": ["x"], "count": [1]})
     with pytest.raises(SourceError, match=r"^the frame: n-grams need texts, but these are counts\.$"):
         Corpus.build(read_counts(frame), Analyzer(ngrams=(1, 2)))
+
+
+def test_counts_that_are_all_zero_are_refused():
+    with pytest.raises(SourceError, match=r"^the frame: all counts are zero\.$"):
+        Corpus.build(read_counts(pl.DataFrame({"row": ["a"], "column": ["x"], "count": [0]})))
+
+
+def test_a_word_with_a_blank_and_a_run_that_is_spelled_alike_are_one():
+    analyzer = Analyzer(ngrams=(1, 2), min_length=1)
+    corpus = Corpus.from_tokens([["new york", "new", "york"]] * 2, analyzer=analyzer)
+    assert sorted(corpus.vocabulary) == ["new", "new york", "new york new", "york"]
+    assert corpus.counts[0, corpus.vocabulary.tolist().index("new york")] == 2
 
 
 def test_saving_a_corpus_of_blocks_again_changes_nothing(source, tmp_path):
@@ -161,6 +176,20 @@ def test_a_fit_that_spills_gives_the_same_bits_and_leaves_no_files(tmp_path, mon
     assert list(tmp_path.iterdir()) == []
 
 
+def test_what_a_killed_run_has_spilled_is_cleared_by_the_next(tmp_path):
+    gone, alive = (tmp_path / f"{FOLDER}{platform.node()}-{number}-abc" for number in (2**30, os.getpid()))
+    elsewhere, long_ago = (tmp_path / f"{FOLDER}another-machine-7-{name}" for name in ("abc", "old"))
+    for folder in (gone, alive, elsewhere, long_ago):
+        folder.mkdir()
+    os.utime(long_ago, (0, 0))
+    with spill_folder(tmp_path) as folder:
+        assert folder.is_dir()
+        assert sorted(tmp_path.iterdir()) == sorted([alive, elsewhere, folder])
+    assert not folder.exists()
+    with spill_folder(tmp_path / "not there yet") as folder:
+        assert folder.is_dir()
+
+
 def test_documents_are_spilled_when_they_would_take_half_of_the_memory_left(monkeypatch):
     corpus = Corpus.from_matrix(large_counts())
     needed = 8 * (corpus.n_documents * 10 + corpus.counts.nnz)
@@ -180,5 +209,5 @@ def test_the_memory_left_is_within_the_limit_on_the_process():
 
 def test_n_grams_need_a_range_that_makes_sense():
     for ngrams in ((0, 1), (2, 1), (1,), "2", (1, 2.5)):
-        with pytest.raises(InputError, match="ngrams must be a pair of whole numbers such as"):
+        with pytest.raises(InputError, match="ngrams must be the shortest and the longest run, such as"):
             Analyzer(ngrams=ngrams)

@@ -74,7 +74,7 @@ def _of_model(model: Any) -> dict[str, Any]:
         "documents": model.doc_topics_.shape[0],
         "iterations": model.n_iter_,
         "stopped_by": model.stopped_by_,
-        "log_likelihood": model.log_likelihood_[-1],
+        "log_likelihood": model.log_likelihood_[-1] if model.log_likelihood_ else None,
         "settings": {k: v for k, v in model.get_params().items() if k not in ("engine", "verbose")},
         "corpus": model.corpus_["path"],
         "corpus_fingerprint": model.corpus_["fingerprint"],

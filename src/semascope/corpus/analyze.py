@@ -131,7 +131,7 @@ def _check(analyzer: Analyzer) -> None:
     elif isinstance(analyzer.stop_words, str) and analyzer.stop_words not in (languages := stop_word_languages()):
         problem = f"there are no stop words for {analyzer.stop_words!r}; give a list of words, or one of {', '.join(languages)}"
     elif not _is_range(analyzer.ngrams):
-        problem = f"ngrams must be a pair of whole numbers such as (1, 2), but was {analyzer.ngrams!r}"
+        problem = f"ngrams must be the shortest and the longest run, such as (1, 2), but was {analyzer.ngrams!r}"
     elif not _is_bound(analyzer.min_df) or not _is_bound(analyzer.max_df):
         problem = (
             "min_df and max_df must be whole numbers of documents or shares from 0.0 to 1.0, "

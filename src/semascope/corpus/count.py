@@ -52,7 +52,7 @@ def _with_vocabulary(pieces: Pieces, words: Words, tables: list[NDArray[np.int64
     numbers = [new_number[in_whole] for in_whole in tables]
     if analyzer.ngrams != (1, 1):
         pieces, words = count_ngrams(pieces, numbers, vocabulary, analyzer.ngrams)
-        new_number, vocabulary = number_words(words, Analyzer())
+        new_number, vocabulary = number_words(words, Analyzer(), unique=False)  # "new york" may be a word already
         numbers = [new_number]
     return within_limits(Counted(pieces, numbers, vocabulary), analyzer)
 
@@ -72,9 +72,10 @@ def _count_with_kernel(
 
     def count(text: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Piece:
         number = free.get()
-        rows = tables[number].count(text, offsets, letters, analyzer.min_length, as_read=in_order_of_text)
-        free.put(number)
-        return Piece(number, *rows)
+        try:
+            return Piece(number, *tables[number].count(text, offsets, letters, analyzer.min_length, as_read=in_order_of_text))
+        finally:
+            free.put(number)  # or the others would wait for it in vain
 
     with ThreadPoolExecutor(threads) as pool:
         for piece in in_order(pool, count, _utf8_blocks(texts, lowercase=analyzer.lowercase), ahead=2 * threads):

@@ -68,16 +68,16 @@ def in_order(
         yield pending.popleft().result()
 
 
-def number_words(words: Words, analyzer: Analyzer) -> tuple[NDArray[np.int32], pl.Series]:
+def number_words(words: Words, analyzer: Analyzer, *, unique: bool = True) -> tuple[NDArray[np.int32], pl.Series]:
     """Number the vocabulary by falling frequency, equals by spelling, so that it depends on the texts alone.
 
-    Stop words get no number, and words of one stem get one. Gives old number -> new number or -1, and the vocabulary.
+    Stop words get no number, and neither do words that were never met; words of one stem get one, and so do equal words, unless
+    they are known to be `unique`. Gives old number -> new number or -1, and the vocabulary.
     """
     frame = pl.DataFrame({"word": words.words, "total": words.totals})
-    if not analyzer.stop_words and analyzer.stemmer is None:
+    if unique and not analyzer.stop_words and analyzer.stemmer is None:
         order = frame.with_row_index("old").sort(["total", "word"], descending=[True, False])
-        order = order.filter(pl.col("total") > 0)  # parts of n-grams may never stand alone
-        numbers = np.full(len(frame), -1, dtype=np.int32)
+        numbers = np.empty(len(frame), dtype=np.int32)
         numbers[order["old"].to_numpy()] = np.arange(len(order), dtype=np.int32)
         return numbers, order["word"]
     if stop := analyzer.stop_set():
@@ -86,7 +86,7 @@ def number_words(words: Words, analyzer: Analyzer) -> tuple[NDArray[np.int32], p
         known = frame["word"].is_not_null()
         stems = iter(analyzer.stems(frame["word"].filter(known).to_list()))
         frame = frame.with_columns(word=pl.Series([next(stems) if k else None for k in known], dtype=pl.String))
-    order = frame.drop_nulls().group_by("word").agg(pl.col("total").sum())
+    order = frame.drop_nulls().group_by("word").agg(pl.col("total").sum()).filter(pl.col("total") > 0)
     order = order.sort(["total", "word"], descending=[True, False]).with_row_index("number")
     new = frame.join(order, on="word", how="left", maintain_order="left")["number"]
     return new.cast(pl.Int32).fill_null(-1).to_numpy(), order["word"]

@@ -45,16 +45,18 @@ class PieceFiles:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._file: IO[bytes] = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (closed when the context ends)
+        self._length = 0
         self._others: list[PieceFiles] = []
 
     def append(self, piece: Piece, /) -> None:
+        self._file.seek(self._length)
         for part in piece:
             np.save(self._file, part, allow_pickle=False)
+        self._length = self._file.tell()
 
     def __iter__(self) -> Iterator[Piece]:
-        length = self._file.tell()
         self._file.seek(0)
-        while self._file.tell() < length:
+        while self._file.tell() < self._length:
             table, *arrays = (np.load(self._file, allow_pickle=False) for _ in Piece._fields)
             yield Piece(int(table), *arrays)
 

@@ -217,7 +217,7 @@ def read(
     name = find_format(path, format)
     reader = FORMATS[name].documents
     if reader is None:
-        msg = f"{path}: the format {name} holds counts, not texts; use read_counts."
+        msg = f"{path}: the format {name} holds counts, not texts; use read_counts, or semascope build."
         raise SourceError(msg)
     return Documents(str(path), lambda bad: reader(path, fields, encoding, BadRecords(bad if skip_bad else None)))
 

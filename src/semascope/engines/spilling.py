@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import platform
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +18,31 @@ from semascope.engines.base import Locals
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+FOLDER = ".semascope-spill-"
+
+A_DAY = 24 * 3600.0
+
+
+@contextmanager
+def spill_folder(parent: Path | None) -> Iterator[Path]:
+    """A folder for the files of one run; it is gone afterwards, and so are those that killed runs have left beside it."""
+    home = Path(parent or tempfile.gettempdir())
+    home.mkdir(parents=True, exist_ok=True)
+    for left in home.glob(f"{FOLDER}*"):
+        if not _is_in_use(left):
+            shutil.rmtree(left, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=f"{FOLDER}{platform.node()}-{os.getpid()}-", dir=home) as folder:
+        yield Path(folder)
+
+
+def _is_in_use(folder: Path) -> bool:
+    """Whether the process that made a folder is still there; of another machine it is taken to be for a day."""
+    machine, process, _ = folder.name.removeprefix(FOLDER).rsplit("-", 2)
+    if machine == platform.node() and Path("/proc/self").exists():
+        return Path(f"/proc/{process}").exists()
+    return time.time() - folder.stat().st_mtime < A_DAY
 
 
 class SpilledLocals:

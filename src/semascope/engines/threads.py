@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -15,7 +14,7 @@ import numpy as np
 from semascope.corpus.shards import Shard, ShardRef
 from semascope.engines.base import Locals, Stats
 from semascope.engines.exact import Accumulator
-from semascope.engines.spilling import SpilledLocals, local_name, new_row_file
+from semascope.engines.spilling import SpilledLocals, local_name, new_row_file, spill_folder
 from semascope.machine import usable_cores
 from semascope.storage import Directory, Draft, writing
 
@@ -57,8 +56,8 @@ class ThreadEngine:
             if not self.spill:
                 yield OnThreads(pool, shards)
                 return
-            with tempfile.TemporaryDirectory(prefix=".semascope-", dir=work_dir) as folder:
-                yield OnThreads(pool, shards, Path(folder))
+            with spill_folder(work_dir) as folder:
+                yield OnThreads(pool, shards, folder)
 
 
 class OnThreads:

@@ -6,6 +6,8 @@ import numpy as np
 
 from semascope.kernels.compile import strict_kernel
 
+MANY = 64
+
 
 @strict_kernel
 def halve(ends, words, counts, known, first_document, seed):
@@ -37,7 +39,7 @@ def halve(ends, words, counts, known, first_document, seed):
             n, taken = tokens_of(counts[j]), 0
             for _ in range(n):
                 state += np.uint64(0x9E3779B97F4A7C15)
-                if np.float64(mix(state) >> np.uint64(11)) * 2.0**-53 * left < wanted:
+                if uniform(state) * left < wanted:
                     taken += 1
                     wanted -= 1
                 left -= 1
@@ -58,7 +60,8 @@ def hold_out(ends, words, counts, first_document, seed, share):
     """Choose at random which tokens to hold out of each document; give how many of each entry.
 
     Same numbers as tests/reference/heldout.py::hold_out. A count that is not whole is dealt as one token of that weight.
-    Whether a token is held out depends on the seed, the document's number and the word alone.
+    Whether a token is held out depends on the seed, the document's number and the word alone. Of more than MANY tokens of one
+    word, the share itself is held out, rounded up or down at random.
     """
     held = np.zeros(words.shape[0], np.float32)
     for d in range(ends.shape[0] - 1):
@@ -66,13 +69,22 @@ def hold_out(ends, words, counts, first_document, seed, share):
         for j in range(ends[d], ends[d + 1]):
             state = mix(of_document ^ np.uint64(words[j]))
             n = tokens_of(counts[j])
-            taken = 0
-            for _ in range(n):
-                state += np.uint64(0x9E3779B97F4A7C15)
-                if np.float64(mix(state) >> np.uint64(11)) * 2.0**-53 < share:
-                    taken += 1
+            taken = np.int64(0)
+            if n > MANY:
+                taken = np.int64(n * share + uniform(state))
+            else:
+                for _ in range(n):
+                    state += np.uint64(0x9E3779B97F4A7C15)
+                    if uniform(state) < share:
+                        taken += 1
             held[j] = taken * (counts[j] / n)
     return held
+
+
+@strict_kernel
+def uniform(state):
+    """A number from 0 to 1 made of 64 bits."""
+    return np.float64(mix(state) >> np.uint64(11)) * 2.0**-53
 
 
 @strict_kernel

@@ -44,7 +44,7 @@ class PLSA(TopicModel):
     tempering : None, float or "auto", default=None
         β of tempered EM, between 0 and 1: less than 1 keeps the topics from fitting the documents too closely, which helps
         with few documents, many topics, and search. "auto" finds β by predicting a tenth of the words from the rest, and then
-        trains on all. None is plain EM.
+        trains on all; the passes of that search do not count towards `max_iter`. None is plain EM.
     algorithm : {"fused", "textbook"}, default="fused"
         Both give the same numbers up to rounding. "textbook" stores P(topic | word, document) for every entry of a shard, as
         the first papers did: for reading and for comparison.
@@ -162,7 +162,7 @@ class PLSA(TopicModel):
         corpus = self._corpus_to_fit(X)
         problem = None
         if not (self.tempering is None or self.tempering == AUTO or _is_share(self.tempering)):
-            problem = f'tempering must be None, "auto" or a number above 0 and at most 1, but was {self.tempering!r}'
+            problem = f'tempering must be "auto" or a number above 0 and at most 1, but was {self.tempering!r}'
         elif self.tempering is not None and self.algorithm != "fused":
             problem = f'tempering needs algorithm="fused", but the algorithm was {self.algorithm!r}'
         elif self.algorithm not in ALGORITHMS:

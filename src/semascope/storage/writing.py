@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import uuid
 from collections.abc import Iterator
@@ -20,6 +21,10 @@ from semascope.storage.manifest import MANIFEST, Manifest, block_checksums, kind
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
+
+
+_OURS = re.compile(r"(\.manifest-)?data-[0-9a-f]{12}")
+"""Names that only this module gives: nothing else in a directory is ever removed."""
 
 
 @dataclass
@@ -69,7 +74,7 @@ def writing(target: str | Path, kind: str, version: int) -> Iterator[Draft]:
 def check_target(target: Path, kind: str) -> None:
     """Refuse to write over anything but an older version of the same kind of directory, or an empty one."""
     if target.is_dir():
-        unfinished = all(entry.name.startswith(("data-", ".manifest-")) for entry in target.iterdir())
+        unfinished = all(_OURS.fullmatch(entry.name) for entry in target.iterdir())
         if unfinished or kind_of(target) == kind:
             return
         msg = f"{target}: will not write a semascope {kind} over what is there; give another path or remove it first."
@@ -102,9 +107,11 @@ def _switch_over(target: Path, draft: Draft, kind: str, version: int) -> None:
 def _clear_away(target: Path, current: Path) -> None:
     """Remove what the new version replaced, and what crashes left."""
     for entry in target.iterdir():
-        if entry.name.startswith("data-") and entry != current:
+        if entry == current or not _OURS.fullmatch(entry.name):
+            continue
+        if entry.is_dir():
             shutil.rmtree(entry, ignore_errors=True)
-        elif entry.name.startswith(".manifest-"):
+        else:
             entry.unlink(missing_ok=True)
 
 

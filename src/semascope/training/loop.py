@@ -42,6 +42,9 @@ class Algorithm(Protocol):
     def to_judge(self, state: Any, history: Sequence[float]) -> Sequence[float]:
         """The objectives that tell whether to stop: those since the last time that something else was to be found out first."""
 
+    def to_keep(self, state: Any) -> Any:
+        """The state that a run has come to, when it ends with this one."""
+
     def note(self, state: Any) -> str:
         """What to tell whoever looks on, beside the objective."""
 
@@ -97,7 +100,7 @@ def run(
                 checkpoints.save(placed, state, history)
         if checkpoints and reason == INTERRUPTED:
             checkpoints.save(placed, state, history)
-        return Fitted(state, history, placed.documents(algorithm.document_rows), reason)
+        return Fitted(algorithm.to_keep(state), history, placed.documents(algorithm.document_rows), reason)
 
 
 def _start(algorithm: Algorithm, placed: Placed, checkpoints: Checkpoints | None) -> tuple[Any, list[float]]:

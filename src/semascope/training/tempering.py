@@ -56,37 +56,36 @@ BLOCK = 1 << 16
 
 
 class Search(NamedTuple):
-    """Where the search for β stands.
+    """Where the search for β stands. A score is the mean log-probability of a held-out word.
 
-    tried      the values of β that are done with, and the mean log-probability of a held-out word at each
-    passes     passes at the present β
-    last       log-probability before the last pass, None before the first
-    here       best log-probability at the present β
-    n_passes   passes in all
+    tried       the values of β that are done with, and the best score at each
+    passes      passes at the present β
+    last        score before the last pass
+    here        best score at the present β, None before the first
+    best_beta   β of the best topics so far
+    best_score  and their score, None before the first
+    n_passes    passes in all
     """
 
     tried: list[list[float]]
     passes: int
     last: float | None
     here: float | None
+    best_beta: float
+    best_score: float | None
     n_passes: int
+
+    def is_better(self, beta: float, score: float) -> bool:
+        """Whether topics are better than the best so far: those of a lower β must be so by a step that counts."""
+        return self.best_score is None or score >= self.best_score + (0.0 if beta == self.best_beta else WORTH)
 
     def falls(self) -> bool:
         """Whether β was lowered PATIENCE times in a row without a step for the better that counts."""
         scores = [score for _, score in self.tried][-PATIENCE - 1 :]
         return len(scores) > PATIENCE and all(after < before + WORTH for before, after in pairwise(scores))
 
-    @property
-    def best(self) -> int:
-        """Which of those tried is the best: a later one must be better by a step that counts."""
-        best = 0
-        for number, (_, score) in enumerate(self.tried):
-            if score >= self.tried[best][1] + WORTH:
-                best = number
-        return best
 
-
-NO_SEARCH = Search([], 0, None, None, 0)
+NO_SEARCH = Search([], 0, None, None, 1.0, None, 0)
 
 
 class TemperedState(NamedTuple):
@@ -172,6 +171,8 @@ class TemperedEM(EM):
             assert isinstance(stats.held_out, ScalarTotal)
             total, tokens = stats.held_out.sums()
             following = _search_on(state, following, total / tokens if tokens else 0.0)
+            if not following.searching:
+                following = self.to_keep(following._replace(searching=True))._replace(searching=False)
         return following._replace(powered=power(following.topics, following.beta))
 
     def objective(self, state: TemperedState, stats: TemperedStats) -> float:  # type: ignore[override]
@@ -181,6 +182,20 @@ class TemperedEM(EM):
     def to_judge(self, state: TemperedState, history: Sequence[float]) -> Sequence[float]:  # type: ignore[override]
         """Objectives since β was found."""
         return [] if state.searching else history[Search(*state.search).n_passes :]
+
+    def to_keep(self, state: TemperedState) -> TemperedState:  # type: ignore[override]
+        """The best topics so far while β is searched for.
+
+        Words that were all held out are as likely in each topic as a word that stands once: nothing else is known of them.
+        """
+        search = Search(*state.search)
+        if not state.searching or search.best_score is None:
+            return state
+        topics = np.array(state.best_topics)
+        topics[state.background == 0] = 1 / self.n_tokens
+        topics /= topics.sum(axis=0)
+        shares, none = state.best_shares, state.best_topics[:0]
+        return state._replace(topics=topics, topic_shares=shares, best_topics=none, beta=search.best_beta)
 
     def note(self, state: TemperedState) -> str:  # type: ignore[override]
         """Tell β, and how well the words held out are predicted."""
@@ -197,24 +212,21 @@ class TemperedEM(EM):
 def _search_on(state: TemperedState, following: TemperedState, score: float) -> TemperedState:
     """Take note of how well the words held out were predicted before the pass, and decide on the next β."""
     search = Search(*state.search)
-    here = score if search.here is None else max(score, search.here)
     rising = search.last is None or score - search.last >= GAIN
-    search = search._replace(passes=search.passes + 1, last=score, here=here, n_passes=search.n_passes + 1)
+    search = search._replace(passes=search.passes + 1, n_passes=search.n_passes + 1, last=score)
+    if search.passes == 1:  # these topics were not made with this β
+        return following._replace(search=search)
+    if search.is_better(state.beta, score):
+        search = search._replace(best_beta=state.beta, best_score=score)
+        following = following._replace(best_topics=state.topics, best_shares=state.topic_shares)
+    here = score if search.here is None else max(score, search.here)
+    search = search._replace(here=here)
     if search.passes <= FEWEST_PASSES or (rising and search.passes <= MOST_PASSES):
         return following._replace(search=search)
     search = search._replace(tried=[*search.tried, [state.beta, here]], passes=0, last=None, here=None)
-    if search.best == len(search.tried) - 1:
-        following = following._replace(best_topics=state.topics, best_shares=state.topic_shares)
     if not search.falls():
         return following._replace(beta=state.beta * FACTOR, search=search)
-    return following._replace(
-        topics=following.best_topics,
-        topic_shares=following.best_shares,
-        best_topics=following.best_topics[:0],
-        beta=search.tried[search.best][0],
-        searching=False,
-        search=search,
-    )
+    return following._replace(searching=False, search=search)
 
 
 def power(values: NDArray[Any], beta: float) -> NDArray[Any]:
