@@ -341,6 +341,25 @@ def test_a_reader_that_has_gone_is_no_error(run, model, monkeypatch):
     assert (ran.code, ran.out, ran.err) == (0, "", "")
 
 
+def test_a_tempered_fit_tells_its_beta(run, corpus, tmp_path):
+    fixed, found = (run("fit", corpus, tmp_path / beta, "--topics", 2, "--tempering", beta).out for beta in ("0.8", "auto"))
+    assert "iterations with β = 0.8:" in fixed
+    assert "passes to find β and" in found
+    (facts,) = run("info", tmp_path / "auto", "--json").json
+    assert facts["settings"]["tempering"] == "auto"
+
+
+def test_lda_is_fitted_with_its_own_options(run, corpus, tmp_path):
+    ran = run("fit", corpus, tmp_path / "lda", "--model", "lda", "--topics", 3, "--alpha", "auto", "--eta", 0.05)
+    assert ran.code == 0
+    (facts,) = run("info", tmp_path / "lda", "--json").json
+    assert (facts["model"], facts["settings"]["alpha"], facts["settings"]["eta"]) == ("LDA", "auto", 0.05)
+    assert run("topics", tmp_path / "lda").code == 0
+    refused = run("fit", corpus, tmp_path / "other", "--model", "lda", "--tempering", "auto")
+    assert refused.code == 2
+    assert "--tempering is for --model plsa, not for lda." in " ".join(refused.err.replace("│", " ").split())
+
+
 # --- infer -----------------------------------------------------------------------------------------------------------------
 
 
@@ -370,7 +389,9 @@ def test_infer_gives_documents_of_unknown_words_the_overall_shares(run, model, a
     new = tmp_path / "new.jsonl"
     new.write_text(as_lines({"text": "zebra"}, {"text": ""}))
     shares = [round(float(share), 6) for share in load(model).topic_shares_]
-    assert [document["topics"] for document in run("infer", model, new, "--json").json] == [shares, shares]
+    ran = run("infer", model, new, "--json")
+    assert [document["topics"] for document in ran.json] == [shares, shares]
+    assert ran.err == "The model knows no word of 2 documents: nothing can be said of them.\n"
 
 
 @pytest.mark.parametrize("name", ["a:cat:1", "[bold]1", "[/red]", "\\"])

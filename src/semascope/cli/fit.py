@@ -87,9 +87,16 @@ def fit(
         say_next(["semascope", "fit", corpus, model, *again, "--resume"], look)
         raise typer.Exit(code=130)
     reason = "the log-likelihood settled" if result.model.stopped_by_ == "settled" else "that was the most allowed"
-    tempered = f", tempered by β = {result.model.tempering_:.3g}" if tempering else ""
-    say(model, f"{topics} topics after {result.model.n_iter_} iterations{tempered}: {reason}.")
+    say(model, f"{topics} topics after {_iterations(result.model)}: {reason}.")
     say_next(look, ["semascope", "infer", model, "SOURCE"])
+
+
+def _iterations(model: Any) -> str:
+    """Say how many there were, and what they were for."""
+    counted = len(model.log_likelihood_)
+    searched = f"{model.n_iter_ - counted} passes to find β and " if model.n_iter_ > counted else ""
+    tempered = f" with β = {model.tempering_:.3g}" if getattr(model, "tempering_", 1.0) < 1 else ""
+    return f"{searched}{counted} iterations{tempered}"
 
 
 OWN_OPTIONS = {ModelName.plsa: ("tempering",), ModelName.lda: ("alpha", "eta")}

@@ -18,6 +18,7 @@ from semascope.cli.app import (
     TextFields,
     command,
     console,
+    counted,
     print_json,
     report_bad,
     say_next,
@@ -44,19 +45,23 @@ def infer(
 
     fitted: Any = load(model)
     documents = read(source, format=format, text=text or "text", id=id, keep=(), encoding=encoding, skip_bad=skip_bad)
-    n_documents = 0
+    n_documents = n_unknown = 0
     shown: list[tuple[str, Any]] = []
     for block in documents:
         ids = numbered(block, n_documents)["id"].to_list()
         wanted = block if as_json else block.head(max(limit - n_documents, 0))
         n_documents += len(block)
         if len(wanted):
-            rows = zip(ids, fitted.transform(wanted["text"].fill_null("").to_list()), strict=False)
+            corpus = fitted._corpus_to_use(wanted["text"].fill_null("").to_list())
+            n_unknown += int((corpus.rows.ends[1:] == corpus.rows.ends[:-1]).sum())
+            rows = zip(ids, fitted.transform(corpus), strict=False)
             if as_json:
                 _print(rows)
             else:
                 shown += rows
     report_bad(documents.bad)
+    if n_unknown:
+        typer.echo(f"The model knows no word of {counted(n_unknown, 'document')}: nothing can be said of them.", err=True)
     if n_documents == 0:
         typer.echo(f"semascope: {source}: there are no documents.", err=True)
         raise typer.Exit(code=1)
