@@ -50,6 +50,9 @@ def count_source(
         counted = count_texts(texts, analyzer, pieces)
     if n_documents == 0:
         raise SourceError(_nothing_in(source))
+    if isinstance(source, CountedDocuments) and not any(len(piece.words) for piece in pieces):
+        msg = "all counts are zero."
+        raise InputError(msg)
     return counted
 
 
@@ -66,9 +69,6 @@ def _take_counts(
         pieces.append(Piece(0, *rows))
         totals = np.pad(totals, (0, max(int(rows.words.max(initial=-1)) + 1 - len(totals), 0)))
         totals += np.bincount(rows.words, weights=rows.counts, minlength=len(totals))
-    if not totals.any():
-        msg = "all counts are zero."
-        raise InputError(msg)
     words = source.words if source.words is not None else pl.Series("word", [], dtype=pl.String)
     numbers = np.arange(len(words), dtype=np.int32)
     if analyzer.stop_words or analyzer.stemmer or analyzer.max_features:

@@ -5,7 +5,7 @@ the counts hold already. Nothing is kept of a token: γ is taken from the counts
 a = N_dk + α_k and b = (N_wk + η) / (N_k + Vη). No more is taken out than was put in: rows stay at least at their priors.
 
 As in em.py a pass goes over a shard by document and then by word, so that large tables are touched once and in order. The pass
-by word works γ out again from two numbers kept of each entry.
+by word works γ out again from two numbers kept of each entry. Two entries that share a row are taken at a time.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from semascope.kernels.compile import inlined, kernel
+from semascope.kernels.em import dot, log_part
 
 
 @kernel
@@ -33,25 +34,39 @@ def cvb0_documents(ends, words, counts, rows, alpha, topics, scale, floor, new_r
     Returns the sum of n log Σ a b.
     """
     log_likelihood, one = 0.0, rows.dtype.type(1)  # a literal would be of double precision, and all that follows from it
-    row = np.empty(rows.shape[1], rows.dtype)
+    of_a, of_b = np.empty(rows.shape[1], rows.dtype), np.empty(rows.shape[1], rows.dtype)
     for d in range(ends.shape[0] - 1):
-        for k in range(row.shape[0]):
+        for k in range(rows.shape[1]):
             new_rows[d, k] = alpha[k]
-        for j in range(ends[d], ends[d + 1]):
-            word = words[j]
-            total = rows[d, 0] * topics[word, 0]
-            for k in range(1, row.shape[0]):
-                total += rows[d, k] * topics[word, k]
-            inverse = one / total
-            without = inverse - inverse
-            for k in range(row.shape[0]):
-                row[k] = without_one(rows[d, k], topics[word, k], inverse, alpha[k], scale[k], floor[k])
-                without += row[k]
-            weight = counts[j] / without
-            for k in range(row.shape[0]):
-                new_rows[d, k] += weight * row[k]
-            inverses[j], weights[j] = inverse, weight
-            log_likelihood += np.float64(counts[j]) * np.log(np.float64(total))
+        j, end = ends[d], ends[d + 1]
+        while j + 2 <= end:
+            a, b = words[j], words[j + 1]
+            total_a, total_b = dot(rows, d, topics, a), dot(rows, d, topics, b)
+            inverse_a, inverse_b = one / total_a, one / total_b
+            sum_a, sum_b = inverse_a - inverse_a, inverse_b - inverse_b
+            for k in range(rows.shape[1]):
+                of_a[k] = without_one(rows[d, k], topics[a, k], inverse_a, alpha[k], scale[k], floor[k])
+                of_b[k] = without_one(rows[d, k], topics[b, k], inverse_b, alpha[k], scale[k], floor[k])
+                sum_a += of_a[k]
+                sum_b += of_b[k]
+            weights[j], weights[j + 1] = counts[j] / sum_a, counts[j + 1] / sum_b
+            inverses[j], inverses[j + 1] = inverse_a, inverse_b
+            for k in range(rows.shape[1]):
+                new_rows[d, k] += weights[j] * of_a[k] + weights[j + 1] * of_b[k]
+            log_likelihood += log_part(counts[j], total_a) + log_part(counts[j + 1], total_b)
+            j += 2
+        if j < end:
+            a = words[j]
+            total_a = dot(rows, d, topics, a)
+            inverses[j] = one / total_a
+            sum_a = total_a - total_a
+            for k in range(rows.shape[1]):
+                of_a[k] = without_one(rows[d, k], topics[a, k], inverses[j], alpha[k], scale[k], floor[k])
+                sum_a += of_a[k]
+            weights[j] = counts[j] / sum_a
+            for k in range(rows.shape[1]):
+                new_rows[d, k] += weights[j] * of_a[k]
+            log_likelihood += log_part(counts[j], total_a)
     return log_likelihood
 
 
@@ -72,11 +87,19 @@ def cvb0_words(
         word = distinct[i]
         for k in range(sums.shape[0]):
             sums[k] = 0
-        for j in range(word_ends[i], word_ends[i + 1]):
-            d, inverse, weight = documents[j], inverses[places[j]], weights[places[j]]
+        j, end = word_ends[i], word_ends[i + 1]
+        while j + 2 <= end:
+            a, b, at_a, at_b = documents[j], documents[j + 1], places[j], places[j + 1]
+            inverse_a, inverse_b, weight_a, weight_b = inverses[at_a], inverses[at_b], weights[at_a], weights[at_b]
             for k in range(sums.shape[0]):
-                share = without_one(rows[d, k], topics[word, k], inverse, alpha[k], scale[k], floor[k])
-                sums[k] += weight * share
+                of_a = without_one(rows[a, k], topics[word, k], inverse_a, alpha[k], scale[k], floor[k])
+                of_b = without_one(rows[b, k], topics[word, k], inverse_b, alpha[k], scale[k], floor[k])
+                sums[k] += weight_a * of_a + weight_b * of_b
+            j += 2
+        if j < end:
+            a, inverse_a, weight_a = documents[j], inverses[places[j]], weights[places[j]]
+            for k in range(sums.shape[0]):
+                sums[k] += weight_a * without_one(rows[a, k], topics[word, k], inverse_a, alpha[k], scale[k], floor[k])
         for k in range(sums.shape[0]):
             totals[word, k] += np.int64(np.ceil(np.float64(sums[k]) * factor))
 
