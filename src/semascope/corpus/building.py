@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,10 +15,13 @@ from semascope.corpus.analyze import Analyzer
 from semascope.corpus.count import count_texts
 from semascope.corpus.documents import numbered
 from semascope.corpus.number import Counted, Words, number_words, within_limits
-from semascope.corpus.pieces import Piece, Pieces
+from semascope.corpus.pieces import Piece, PieceFiles, Pieces
 from semascope.corpus.read import Documents
 from semascope.corpus.readers.counts import CountedDocuments
+from semascope.corpus.readers.tables import IN_MEMORY, whole_frame
+from semascope.corpus.writing import FORMAT, VERSION, CorpusWriter
 from semascope.errors import InputError, SourceError
+from semascope.storage import writing
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -75,6 +80,41 @@ def _take_counts(
         totals = np.pad(totals, (0, len(words) - len(totals)))
         numbers, words = number_words(Words(words, totals), analyzer)
     return within_limits(Counted(pieces, [numbers], words), analyzer)
+
+
+def write_corpus(source: Source, analyzer: Analyzer, path: Path, watch: Callable[[int], None] | None) -> None:
+    """Build a corpus on disk, block by block."""
+    with naming(source), writing(path, FORMAT, VERSION) as draft, CorpusWriter(draft) as writer:
+        with PieceFiles(draft.folder) as pieces:
+            counted = count_source(source, analyzer, pieces, writer.documents, watch)
+            if len(counted.vocabulary) == 0:
+                raise InputError(no_words(writer.n_documents, analyzer))
+            for rows in counted.rows():
+                writer.rows(rows)
+        writer.finish(counted.vocabulary, kept_analyzer(source, analyzer))
+
+
+def in_memory(frame: Any) -> Documents:
+    """Take a frame in memory for a source."""
+    whole = whole_frame(frame)
+    return Documents(IN_MEMORY, lambda bad: iter([whole] if len(whole) else []))
+
+
+def kept_analyzer(source: Source, analyzer: Analyzer) -> Analyzer | None:
+    """What made words of the texts; of counts, nothing did."""
+    return analyzer if isinstance(source, Documents) else None
+
+
+@contextmanager
+def naming(source: Source) -> Iterator[None]:
+    """Say which source it is that cannot be used."""
+    try:
+        yield
+    except SourceError:
+        raise
+    except InputError as error:
+        msg = f"{source.source}: {error}"
+        raise SourceError(msg) from None
 
 
 def for_vocabulary(analyzer: Analyzer | None) -> Analyzer:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,22 +13,28 @@ import polars as pl
 import scipy.sparse as sp
 
 from semascope.corpus.analyze import Analyzer
-from semascope.corpus.building import Source, count_source, for_vocabulary, no_words
+from semascope.corpus.building import (
+    Source,
+    count_source,
+    for_vocabulary,
+    in_memory,
+    kept_analyzer,
+    naming,
+    no_words,
+    write_corpus,
+)
 from semascope.corpus.count import count_texts, count_tokens
 from semascope.corpus.documents import check_unique, described, numbered, without_empty_columns
 from semascope.corpus.matrix import rows_of_matrix
 from semascope.corpus.number import Counted
-from semascope.corpus.pieces import PieceFiles, PieceList
-from semascope.corpus.read import Documents
+from semascope.corpus.pieces import PieceList
 from semascope.corpus.readers.fields import document_schema
-from semascope.corpus.readers.tables import IN_MEMORY, whole_frame
 from semascope.corpus.rows import Rows, joined
 from semascope.corpus.shards import ShardRef, cut, frozen, read_only, shard_of
-from semascope.corpus.stored import FORMAT, VERSION, StoredShard
-from semascope.corpus.writing import CorpusWriter, digest_of_words, fingerprint
-from semascope.errors import InputError, SourceError
+from semascope.corpus.writing import FORMAT, VERSION, CorpusWriter, digest_of_words, fingerprint
+from semascope.errors import InputError
 from semascope.kernels.rows import renumber
-from semascope.storage import Directory, open_directory, writing
+from semascope.storage import open_directory, writing
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -102,19 +107,20 @@ class Corpus:
         watch : callable, optional
             Told the number of documents read so far.
         """
-        source = documents if isinstance(documents, Source) else _in_memory(whole_frame(documents))
+        source = documents if isinstance(documents, Source) else in_memory(documents)
         if path is not None and vocabulary is not None:
             msg = "a corpus on disk has a vocabulary of its own; give a path or a vocabulary, not both."
             raise InputError(msg)
         if path is not None:
-            return _build_on_disk(source, analyzer or Analyzer(), Path(path), watch)
+            write_corpus(source, analyzer or Analyzer(), Path(path), watch)
+            return cls.open(path)
         analyzer = (analyzer or Analyzer()) if vocabulary is None else for_vocabulary(analyzer)
         blocks: list[pl.DataFrame] = []
         with naming(source):
             counted = count_source(source, analyzer, PieceList(), blocks.append, watch)
             frame = without_empty_columns(pl.concat(blocks))
             check_unique(frame["id"])
-            return cls._of(counted, frame, _kept_analyzer(source, analyzer), vocabulary)
+            return cls._of(counted, frame, kept_analyzer(source, analyzer), vocabulary)
 
     @classmethod
     def from_texts(
@@ -207,6 +213,8 @@ class Corpus:
     @classmethod
     def open(cls, path: str | Path) -> Corpus:
         """Open a saved corpus; its counts and texts are memory-mapped, not read."""
+        from semascope.corpus.stored import StoredCorpus  # which is a corpus itself
+
         return StoredCorpus(open_directory(path, FORMAT, VERSION))
 
     def save(self, path: str | Path) -> None:
@@ -348,82 +356,3 @@ class Corpus:
         order = np.random.default_rng(seed).permutation(self.n_documents)
         n_test = round(test * self.n_documents)
         return self.filter(np.sort(order[n_test:])), self.filter(np.sort(order[:n_test]))
-
-
-class StoredCorpus(Corpus):
-    """A corpus on disk: everything is memory-mapped when it is first asked for."""
-
-    def __init__(self, directory: Directory) -> None:
-        self._directory = directory
-        analyzer = directory.facts["analyzer"]
-        self.analyzer = Analyzer.from_dict(analyzer) if analyzer else None
-
-    @property
-    def path(self) -> Path:
-        return self._directory.path.resolve()
-
-    @property
-    def n_documents(self) -> int:
-        return int(self._directory.facts["n_documents"])
-
-    @property
-    def n_words(self) -> int:
-        return int(self._directory.facts["n_words"])
-
-    @property
-    def n_tokens(self) -> float:
-        return float(self._directory.facts["n_tokens"])
-
-    @property
-    def fingerprint(self) -> str:
-        return str(self._directory.facts["fingerprint"])
-
-    @cached_property
-    def rows(self) -> Rows:
-        return read_only(Rows(*(self._directory.array(name) for name in Rows._fields)))
-
-    @cached_property
-    def words(self) -> pl.Series:
-        return self._directory.table("vocabulary")["word"]
-
-    @cached_property
-    def documents(self) -> pl.DataFrame:
-        table = self._directory.table("documents")
-        return table.select(self._directory.facts.get("fields", table.columns))
-
-    def shards(self) -> list[ShardRef]:
-        bounds = enumerate(cut(self._directory.array("ends")))
-        return [StoredShard(self.path, self.fingerprint, number, first, last) for number, (first, last) in bounds]
-
-
-def _in_memory(frame: pl.DataFrame) -> Documents:
-    return Documents(IN_MEMORY, lambda bad: iter([frame] if len(frame) else []))
-
-
-def _build_on_disk(source: Source, analyzer: Analyzer, path: Path, watch: Callable[[int], None] | None) -> Corpus:
-    with naming(source), writing(path, FORMAT, VERSION) as draft, CorpusWriter(draft) as writer:
-        with PieceFiles(draft.folder) as pieces:
-            counted = count_source(source, analyzer, pieces, writer.documents, watch)
-            if len(counted.vocabulary) == 0:
-                raise InputError(no_words(writer.n_documents, analyzer))
-            for rows in counted.rows():
-                writer.rows(rows)
-        writer.finish(counted.vocabulary, _kept_analyzer(source, analyzer))
-    return Corpus.open(path)
-
-
-def _kept_analyzer(source: Source, analyzer: Analyzer) -> Analyzer | None:
-    """What made words of the texts; of counts, nothing did."""
-    return analyzer if isinstance(source, Documents) else None
-
-
-@contextmanager
-def naming(source: Source) -> Iterator[None]:
-    """Say which source it is that cannot be used."""
-    try:
-        yield
-    except SourceError:
-        raise
-    except InputError as error:
-        msg = f"{source.source}: {error}"
-        raise SourceError(msg) from None

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 
+import polars as pl
+
+from semascope.corpus.analyze import Analyzer
+from semascope.corpus.corpus import Corpus
 from semascope.corpus.rows import Rows
-from semascope.corpus.shards import Shard, read_only
+from semascope.corpus.shards import Shard, ShardRef, cut, read_only
+from semascope.corpus.writing import FORMAT, VERSION
 from semascope.errors import FormatError
 from semascope.storage import MANIFEST, Directory, open_directory
-
-FORMAT = "corpus"
-VERSION = 1
 
 
 @dataclass(frozen=True)
@@ -46,3 +48,49 @@ def _directory(path: Path, fingerprint: str, written: int) -> Directory:
         msg = f"{path}: the corpus was replaced by another one while it was in use."
         raise FormatError(msg)
     return directory
+
+
+class StoredCorpus(Corpus):
+    """A corpus on disk: everything is memory-mapped when it is first asked for."""
+
+    def __init__(self, directory: Directory) -> None:
+        self._directory = directory
+        analyzer = directory.facts["analyzer"]
+        self.analyzer = Analyzer.from_dict(analyzer) if analyzer else None
+
+    @property
+    def path(self) -> Path:
+        return self._directory.path.resolve()
+
+    @property
+    def n_documents(self) -> int:
+        return int(self._directory.facts["n_documents"])
+
+    @property
+    def n_words(self) -> int:
+        return int(self._directory.facts["n_words"])
+
+    @property
+    def n_tokens(self) -> float:
+        return float(self._directory.facts["n_tokens"])
+
+    @property
+    def fingerprint(self) -> str:
+        return str(self._directory.facts["fingerprint"])
+
+    @cached_property
+    def rows(self) -> Rows:
+        return read_only(Rows(*(self._directory.array(name) for name in Rows._fields)))
+
+    @cached_property
+    def words(self) -> pl.Series:
+        return self._directory.table("vocabulary")["word"]
+
+    @cached_property
+    def documents(self) -> pl.DataFrame:
+        table = self._directory.table("documents")
+        return table.select(self._directory.facts.get("fields", table.columns))
+
+    def shards(self) -> list[ShardRef]:
+        bounds = enumerate(cut(self._directory.array("ends")))
+        return [StoredShard(self.path, self.fingerprint, number, first, last) for number, (first, last) in bounds]

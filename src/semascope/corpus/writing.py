@@ -18,6 +18,9 @@ from semascope.storage import Draft, GrowingArray, GrowingTable, open_table
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+FORMAT = "corpus"
+VERSION = 1
+
 DTYPES = {"ends": np.int64, "words": np.int32, "counts": np.float32}
 
 
