@@ -19,6 +19,7 @@ from semascope.training.checkpoint import Checkpoints
 from semascope.training.cvb0 import CVB0
 from semascope.training.em import EM
 from semascope.training.loop import run
+from semascope.training.priors import WordPrior
 from semascope.training.stopping import StopRule
 from semascope.training.tempering import TemperedEM
 from semascope.training.textbook import TextbookEM
@@ -28,11 +29,17 @@ def facts(corpus):
     return {"n_documents": corpus.n_documents, "n_words": corpus.n_words, "n_tokens": corpus.n_tokens, "seed": 1}
 
 
+def cvb0(corpus, **settings):
+    prior, languages = WordPrior.flat(0.01, corpus.n_words), np.arange(corpus.n_words, dtype=np.int32) % 2
+    return CVB0(5, **facts(corpus), alpha=np.full(5, 0.1), prior=prior, languages=languages, **settings)
+
+
 ALGORITHMS = {
     "fused EM": lambda corpus: EM(5, **facts(corpus)),
     "fused EM in double precision": lambda corpus: EM(5, **facts(corpus), dtype="float64"),
     "textbook EM": lambda corpus: TextbookEM(5, **facts(corpus)),
-    "CVB0": lambda corpus: CVB0(5, **facts(corpus), learn_alpha=True),
+    "CVB0": lambda corpus: cvb0(corpus, learn_alpha=True, learn_eta=True),
+    "CVB0 over few topics": lambda corpus: cvb0(corpus, few=True),
     "tempered EM": lambda corpus: TemperedEM(5, **facts(corpus), tempering=0.8),
     "tempered EM that finds β": lambda corpus: TemperedEM(5, **facts(corpus)),
 }

@@ -2,45 +2,114 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import linear_sum_assignment
-from scipy.special import gammaln
 
 from helpers import collection, large_counts, random_counts
-from reference.cvb0 import cvb0_dense
+from reference.cvb0 import chosen_topics, cvb0_dense, go_on_dense
 from semascope import LDA, PLSA, Analyzer, Corpus, ThreadEngine, load
 from semascope.engines.exact import Accumulator
-from semascope.training.cvb0 import CVB0, _for_alpha
+from semascope.kernels.few import best_topics
+from semascope.training.cvb0 import CVB0, MOMENTUM
+from semascope.training.cvb0_pass import KEPT
+from semascope.training.polya import next_alpha, next_eta, statistics_of_alpha
+from semascope.training.priors import WordPrior
 
 
-def started(counts, n_topics, **settings):
-    """The start of a fit over one shard: algorithm, shard, theta, state."""
-    (shard,) = Corpus.from_matrix(counts).shards()
-    algorithm = CVB0(n_topics, *counts.shape, float(counts.sum()), 0, "float64", **settings)
-    local, stats = algorithm.begin(shard)
+def summed(stats):
     accumulator = Accumulator()
     accumulator.add(stats)
-    return algorithm, shard, local, algorithm.start(accumulator.total)
+    return accumulator.total
 
 
+def cvb0(counts, n_topics, *, alpha=0.1, prior=None, languages=None, **settings):
+    """The algorithm for a corpus of one shard, in double precision."""
+    n_documents, n_words = counts.shape
+    return CVB0(
+        n_topics,
+        n_documents,
+        n_words,
+        float(counts.sum()),
+        0,
+        "float64",
+        alpha=np.full(n_topics, alpha),
+        prior=prior or WordPrior.flat(0.05, n_words),
+        languages=np.zeros(n_words, np.int32) if languages is None else languages,
+        **settings,
+    )
+
+
+def informed(rng, n_words, n_topics):
+    """η = 0.05, and more for about a tenth."""
+    return 0.05 + np.where(rng.random((n_words, n_topics)) < 0.1, rng.uniform(1, 10, (n_words, n_topics)), 0)
+
+
+class Dense:
+    """The same algorithm over dense arrays: N_dk, N_wk, what they were before, and how far to go on."""
+
+    def __init__(self, algorithm, counts, local, state, eta):
+        self.counts, self.alpha, self.eta = counts, algorithm.alpha, eta
+        self.same = algorithm.languages[:, None] == algorithm.languages[None, :]
+        lengths = counts.sum(axis=1, keepdims=True)
+        size = lengths + self.alpha.sum()
+        self.doc = self.old_doc = local["theta"] * size - self.alpha
+        self.words = self.old_words = state.counts
+
+    def a_pass(self, momentum, kept=None, offered=None):
+        rows = np.maximum(self.doc + self.alpha + momentum * (self.doc - self.old_doc), self.alpha)
+        topics = go_on_dense(self.words, self.old_words, momentum) + self.eta
+        sums = self.same @ topics
+        chosen = None if kept is None else chosen_topics(self.counts, rows, self.alpha, kept, offered)
+        doc, words, log_likelihood = cvb0_dense(self.counts, rows, topics, sums, self.alpha, self.eta.min(), chosen)
+        self.old_doc, self.old_words, self.doc, self.words = self.doc, self.words, doc, words
+        return log_likelihood
+
+    @property
+    def theta(self):
+        rows = self.doc + self.alpha
+        return rows / rows.sum(axis=1, keepdims=True)
+
+    @property
+    def topics(self):
+        topics = self.words + self.eta
+        return topics / (self.same @ topics)
+
+
+@pytest.mark.parametrize("few", [False, True])
+@pytest.mark.parametrize("n_languages", [1, 3])
 @pytest.mark.parametrize("n_topics", [1, 2, 3, 8, 17])
-@pytest.mark.parametrize("alpha", [0.1, 1.5])
-def test_passes_give_the_numbers_of_the_dense_reference(n_topics, alpha):
+def test_passes_give_the_numbers_of_the_dense_reference(n_topics, n_languages, few):
+    """With momentum, an informed prior, normalisers of several languages, and few topics a document."""
+    rng = np.random.default_rng(n_topics)
     counts = random_counts(n_topics)
     counts[4] = 0
-    algorithm, shard, local, state = started(counts, n_topics, alpha=alpha, eta=0.05)
-    lengths = counts.sum(axis=1, keepdims=True)
-    doc_topic = np.maximum(local["theta"] * (lengths + n_topics * alpha) - alpha, 0)
-    word_topic = state.topics / state.scale - 0.05
-    for _ in range(4):
+    eta = informed(rng, counts.shape[1], n_topics)
+    eta.flat[0] = 0.05
+    languages = np.sort(rng.integers(n_languages, size=counts.shape[1])).astype(np.int32)
+    algorithm = cvb0(counts, n_topics, prior=WordPrior.of_table(eta), languages=languages, few=few)
+    (shard,) = Corpus.from_matrix(counts).shards()
+    local, stats = algorithm.begin(shard)
+    state = algorithm.start(summed(stats))
+    dense = Dense(algorithm, counts, local, state, eta)
+    momenta = set()
+    for _ in range(6):
+        momenta.add(state.momentum)
         local, stats = algorithm.step(shard, local, state)
-        accumulator = Accumulator()
-        accumulator.add(stats)
-        doc_topic, word_topic, log_likelihood = cvb0_dense(counts, doc_topic, word_topic, np.full(n_topics, alpha), 0.05)
-        assert_allclose(algorithm.objective(state, accumulator.total), log_likelihood, rtol=1e-9)
-        state = algorithm.update(state, accumulator.total)
-        assert_allclose(local["theta"], (doc_topic + alpha) / (lengths + n_topics * alpha), rtol=1e-8)
-        assert_allclose(state.topics, (word_topic + 0.05) / (word_topic.sum(axis=0) + 0.05 * len(word_topic)), rtol=1e-8)
+        log_likelihood = dense.a_pass(state.momentum, *((KEPT, state.offered) if few else ()))
+        total = summed(stats)
+        assert_allclose(algorithm.objective(state, total), log_likelihood, rtol=1e-9)
+        state = algorithm.update(state, total)
+        assert_allclose(local["theta"], dense.theta, rtol=1e-8)
+        assert_allclose(algorithm.to_keep(state).topics, dense.topics, rtol=1e-8)
+    assert MOMENTUM in momenta
+
+
+def test_a_word_offers_the_topics_that_it_is_most_probable_in():
+    rng = np.random.default_rng(0)
+    topics = rng.permutation(40 * 17).reshape(40, 17).astype(np.float32)
+    best = np.empty((40, 5), np.int32)
+    best_topics(topics, best)
+    assert_array_equal(np.sort(best, axis=1), np.sort(np.argsort(-topics, axis=1)[:, :5], axis=1))
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 3, 8])
@@ -89,20 +158,25 @@ def test_priors_that_are_unequal_are_learned_to_be_so():
     assert first > 1.5 * second > 3 * max(others)
 
 
-def test_a_step_of_alpha_never_makes_the_counts_of_topics_less_probable():
+def test_certain_counts_are_given_the_prior_that_made_them():
     rng = np.random.default_rng(0)
+    wanted = np.array([0.8, 0.3, 0.1])
+    lengths = rng.integers(200, 800, 3000).astype(float)
+    counts = np.array([rng.multinomial(int(n), p) for n, p in zip(lengths, rng.dirichlet(wanted, 3000), strict=True)])
+    alpha = np.full(3, 0.5)
+    for _ in range(100):
+        theta = (counts + alpha) / (lengths + alpha.sum())[:, None]
+        alpha = next_alpha(alpha, statistics_of_alpha(theta, lengths, alpha))
+    assert_allclose(alpha, wanted, rtol=0.1)
 
-    def log_probability(counts, alpha):
-        lengths = counts.sum(axis=1)
-        documents = gammaln(alpha.sum()) - gammaln(lengths + alpha.sum())
-        return float((documents + (gammaln(counts + alpha) - gammaln(alpha)).sum(axis=1)).sum())
 
-    for _ in range(50):
-        alpha = rng.uniform(0.01, 3, 6)
-        counts = rng.dirichlet(rng.uniform(0.05, 2, 6), 40) * rng.integers(1, 80, 40)[:, None]
-        *of_topics, of_documents = _for_alpha(counts + alpha, counts.sum(axis=1), alpha)
-        better = alpha * np.array(of_topics) / of_documents
-        assert log_probability(counts, better) >= log_probability(counts, alpha) - 1e-9
+def test_the_prior_of_words_is_learned_from_counts():
+    rng = np.random.default_rng(0)
+    counts = np.array([rng.multinomial(20_000, p) for p in rng.dirichlet(np.full(500, 0.2), 10)]).T.astype(float)
+    eta = 0.01
+    for _ in range(100):
+        eta = next_eta(eta, counts, np.zeros(500, np.int32))
+    assert_allclose(eta, 0.2, rtol=0.15)
 
 
 def test_lda_predicts_new_documents_better_than_plsa_where_plsa_fits_too_closely():

@@ -4,16 +4,33 @@ import numpy as np
 from scipy.special import xlogy
 
 
-def cvb0_dense(counts, doc_topic, word_topic, alpha, eta):
-    """One pass; counts (d, v), doc_topic (d, k) = N_dk, word_topic (v, k) = N_wk, alpha (k,), eta a number.
+def cvb0_dense(counts, rows, topics, sums, alpha, eta, chosen=None):
+    """One pass; counts (d, v), rows (d, k) = N_dk + α_k, topics (v, k) = N_wk + η_wk, sums (v, k) = N_k + Σ_w η_wk over the
+    word's language, alpha (k,), eta the least η. Only the topics `chosen` (d, k) of each document take part, all by default.
 
     Returns the next N_dk and N_wk, and Σ n log P(w | d) before the pass.
     """
-    n_words = len(word_topic)
-    a, b, total = doc_topic + alpha, word_topic + eta, word_topic.sum(axis=0) + n_words * eta
-    joint = a[:, None, :] * b[None, :, :] / total
+    part = np.ones(rows.shape) if chosen is None else chosen.astype(float)
+    joint = (rows * part)[:, None, :] * topics / sums
     gamma = joint / joint.sum(axis=2, keepdims=True)  # one token's share, as the counts have it
-    without = np.maximum(a[:, None, :] - gamma, alpha) * np.maximum(b[None, :, :] - gamma, eta) / total
+    without = np.maximum(rows[:, None, :] - gamma, alpha) * np.maximum(topics - gamma, eta) / sums * part[:, None, :]
     expected = counts[:, :, None] * without / without.sum(axis=2, keepdims=True)
-    p = joint.sum(axis=2) / a.sum(axis=1, keepdims=True)
+    left_out = ((1 - part) * alpha)[:, None, :] * topics / sums
+    p = (joint + left_out).sum(axis=2) / rows.sum(axis=1, keepdims=True)
     return expected.sum(axis=1), expected.sum(axis=0), float(xlogy(counts, p).sum())
+
+
+def chosen_topics(counts, rows, alpha, threshold, offered):
+    """Which topics each document takes part in: those it has enough of, those its words offer, or else its largest."""
+    chosen = rows - alpha > threshold
+    for d, document in enumerate(counts):
+        for word in np.flatnonzero(document):
+            chosen[d, offered[word]] = True
+        if not chosen[d].any():
+            chosen[d, rows[d].argmax()] = True
+    return chosen
+
+
+def go_on_dense(new, old, momentum):
+    """A little ahead in the direction from old to new counts."""
+    return np.maximum(new + momentum * (new - old), 0)

@@ -1,8 +1,9 @@
 """CVB0 for LDA (Asuncion et al. 2009): EM in which a word does not vote for the topic that it has itself.
 
-P(topic | word, document) is taken ∝ (N_dk − γ_k + α_k) (N_wk − γ_k + η) / (N_k + Vη), where γ is the share of one token that
+P(topic | word, document) is taken ∝ (N_dk − γ_k + α_k) (N_wk − γ_k + η) / (N_k + Σ_w η), where γ is the share of one token that
 the counts hold already. Nothing is kept of a token: γ is taken from the counts as they are, γ_k = a_k b_k / Σ a b with the rows
-a = N_dk + α_k and b = (N_wk + η) / (N_k + Vη). No more is taken out than was put in: rows stay at least at their priors.
+a = N_dk + α_k and b = (N_wk + η) / (N_k + Σ_w η). No more is taken out than was put in: rows stay at least at their priors.
+N_k and Σ_w go over the words of one language, so each language has normalisers of its own.
 
 As in em.py a pass goes over a shard by document and then by word, so that large tables are touched once and in order. The pass
 by word works γ out again from two numbers kept of each entry. Two entries that share a row are taken at a time.
@@ -17,74 +18,104 @@ from semascope.kernels.em import dot, log_part
 
 
 @kernel
-def cvb0_documents(ends, words, counts, rows, alpha, topics, scale, floor, new_rows, inverses, weights):
-    """The pass by document: new counts of topics in each document.
+def cvb0_documents(
+    ends,
+    words,
+    counts,
+    languages,
+    theta,
+    before,
+    momentum,
+    held,
+    alpha,
+    topics,
+    scale,
+    floor,
+    rows,
+    new_theta,
+    inverses,
+    weights,
+):
+    """The pass by document: new topics of each document.
 
     Same numbers as tests/reference/cvb0.py::cvb0_dense (NumPy, written for reading).
 
-    rows       float[d, k]   in   N_dk + α_k
-    alpha      float[k]      in
-    topics     float[v, k]   in   (N_wk + η) / (N_k + Vη)
-    scale      float[k]      in   1 / (N_k + Vη)
-    floor      float[k]      in   η / (N_k + Vη)
-    new_rows   float[d, k]   out  the next N_dk + α_k
+    languages  int32[v]      in   number of each word's language
+    theta      float[d, k]   in   P(topic | document) after the last pass
+    before     float[d, k]   in   and after the one before
+    momentum   float         in   how far to go on in the direction from `before` to `theta`
+    held       float[k]      in   the α that these hold
+    alpha      float[k]      in   the α to use
+    topics     float[v, k]   in   (N_wk + η) / (N_k + Σ_w η)
+    scale      float[l, k]   in   1 / (N_k + Σ_w η), a row for each language
+    floor      float[l, k]   in   η / (N_k + Σ_w η)
+    rows       float[d, k]   out  N_dk + α_k that the pass starts from
+    new_theta  float[d, k]   out  next P(topic | document)
     inverses   float[nnz]    out  1 / Σ a b of each entry
     weights    float[nnz]    out  n over the sum of what its topics are in proportion to
 
-    Returns the sum of n log Σ a b.
+    Returns the sum of n log P(word | document) before the pass.
     """
     log_likelihood, one = 0.0, rows.dtype.type(1)  # a literal would be of double precision, and all that follows from it
     of_a, of_b = np.empty(rows.shape[1], rows.dtype), np.empty(rows.shape[1], rows.dtype)
+    held_mass = held.sum()
     for d in range(ends.shape[0] - 1):
+        length = length_of(counts, ends[d], ends[d + 1])
+        mass = put_row(rows, d, theta, before, momentum, length + held_mass, held, alpha)
         for k in range(rows.shape[1]):
-            new_rows[d, k] = alpha[k]
+            new_theta[d, k] = alpha[k]
         j, end = ends[d], ends[d + 1]
         while j + 2 <= end:
             a, b = words[j], words[j + 1]
+            lang_a, lang_b = languages[a], languages[b]
             total_a, total_b = dot(rows, d, topics, a), dot(rows, d, topics, b)
             inverse_a, inverse_b = one / total_a, one / total_b
             sum_a, sum_b = inverse_a - inverse_a, inverse_b - inverse_b
             for k in range(rows.shape[1]):
-                of_a[k] = without_one(rows[d, k], topics[a, k], inverse_a, alpha[k], scale[k], floor[k])
-                of_b[k] = without_one(rows[d, k], topics[b, k], inverse_b, alpha[k], scale[k], floor[k])
+                of_a[k] = without_one(rows[d, k], topics[a, k], inverse_a, alpha[k], scale[lang_a, k], floor[lang_a, k])
+                of_b[k] = without_one(rows[d, k], topics[b, k], inverse_b, alpha[k], scale[lang_b, k], floor[lang_b, k])
                 sum_a += of_a[k]
                 sum_b += of_b[k]
             weights[j], weights[j + 1] = counts[j] / sum_a, counts[j + 1] / sum_b
             inverses[j], inverses[j + 1] = inverse_a, inverse_b
             for k in range(rows.shape[1]):
-                new_rows[d, k] += weights[j] * of_a[k] + weights[j + 1] * of_b[k]
+                new_theta[d, k] += weights[j] * of_a[k] + weights[j + 1] * of_b[k]
             log_likelihood += log_part(counts[j], total_a) + log_part(counts[j + 1], total_b)
             j += 2
         if j < end:
             a = words[j]
+            lang_a = languages[a]
             total_a = dot(rows, d, topics, a)
             inverses[j] = one / total_a
             sum_a = total_a - total_a
             for k in range(rows.shape[1]):
-                of_a[k] = without_one(rows[d, k], topics[a, k], inverses[j], alpha[k], scale[k], floor[k])
+                of_a[k] = without_one(rows[d, k], topics[a, k], inverses[j], alpha[k], scale[lang_a, k], floor[lang_a, k])
                 sum_a += of_a[k]
             weights[j] = counts[j] / sum_a
             for k in range(rows.shape[1]):
-                new_rows[d, k] += weights[j] * of_a[k]
+                new_theta[d, k] += weights[j] * of_a[k]
             log_likelihood += log_part(counts[j], total_a)
+        log_likelihood -= log_part(length, mass)
+        to_sum_one(new_theta, d)
     return log_likelihood
 
 
 @kernel
 def cvb0_words(
-    distinct, word_ends, documents, places, inverses, weights, rows, alpha, topics, scale, floor, totals, factor, first, last
-):
+    distinct, word_ends, documents, places, inverses, weights, rows, alpha, topics, scale, floor, languages,
+    totals, factor, first, last,
+):  # fmt: skip
     """The pass by word: how often each word is expected to come from each topic, added to exact totals.
 
     distinct … places            in       entries by word, as `by_word` gives them
     inverses, weights            in       what `cvb0_documents` gave
-    rows … floor                 in       as there
+    rows … languages             in       as there
     totals        int64[v, k]    in, out  expected counts times `factor`, rounded up
     first, last                  in       the distinct words to add
     """
     sums = np.empty(rows.shape[1], rows.dtype)
     for i in range(first, last):
-        word = distinct[i]
+        word, lang = distinct[i], languages[distinct[i]]
         for k in range(sums.shape[0]):
             sums[k] = 0
         j, end = word_ends[i], word_ends[i + 1]
@@ -92,16 +123,50 @@ def cvb0_words(
             a, b, at_a, at_b = documents[j], documents[j + 1], places[j], places[j + 1]
             inverse_a, inverse_b, weight_a, weight_b = inverses[at_a], inverses[at_b], weights[at_a], weights[at_b]
             for k in range(sums.shape[0]):
-                of_a = without_one(rows[a, k], topics[word, k], inverse_a, alpha[k], scale[k], floor[k])
-                of_b = without_one(rows[b, k], topics[word, k], inverse_b, alpha[k], scale[k], floor[k])
+                of_a = without_one(rows[a, k], topics[word, k], inverse_a, alpha[k], scale[lang, k], floor[lang, k])
+                of_b = without_one(rows[b, k], topics[word, k], inverse_b, alpha[k], scale[lang, k], floor[lang, k])
                 sums[k] += weight_a * of_a + weight_b * of_b
             j += 2
         if j < end:
             a, inverse_a, weight_a = documents[j], inverses[places[j]], weights[places[j]]
             for k in range(sums.shape[0]):
-                sums[k] += weight_a * without_one(rows[a, k], topics[word, k], inverse_a, alpha[k], scale[k], floor[k])
+                of_a = without_one(rows[a, k], topics[word, k], inverse_a, alpha[k], scale[lang, k], floor[lang, k])
+                sums[k] += weight_a * of_a
         for k in range(sums.shape[0]):
             totals[word, k] += np.int64(np.ceil(np.float64(sums[k]) * factor))
+
+
+@kernel
+def go_on(totals, unit, counts, momentum, languages, new_counts, ahead, sums):
+    """From exact totals to the next counts, and to those ahead in the direction that they have moved.
+
+    Same numbers as tests/reference/cvb0.py::go_on_dense.
+
+    totals      int64[v, k]    in       N_wk over `unit`
+    counts      float[v, k]    in       N_wk after the pass before
+    new_counts  float[v, k]    out      N_wk
+    ahead       float[v, k]    out      N_wk + momentum · (N_wk − what it was before), at least 0
+    sums        float64[l, k]  in, out  sums of `ahead` over the words of each language are added
+    """
+    nothing = momentum - momentum
+    for word in range(totals.shape[0]):
+        lang = languages[word]
+        for k in range(totals.shape[1]):
+            new_counts[word, k] = totals[word, k] * unit
+            ahead[word, k] = max(new_counts[word, k] + momentum * (new_counts[word, k] - counts[word, k]), nothing)
+            sums[lang, k] += np.float64(ahead[word, k])
+
+
+@kernel
+def normalise(counts, eta, scale, languages):
+    """Make N_wk into (N_wk + η) / (N_k + Σ_w η), in place."""
+    for word in range(counts.shape[0]):
+        lang = languages[word]
+        for k in range(counts.shape[1]):
+            counts[word, k] = (counts[word, k] + eta) * scale[lang, k]
+
+
+# --- parts of a pass -----------------------------------------------------------------------------------------------------
 
 
 @inlined
@@ -109,3 +174,33 @@ def without_one(a, b, inverse, alpha, scale, floor):
     """What a topic's share is in proportion to, without the token itself."""
     gamma = a * b * inverse
     return max(a - gamma, alpha) * max(b - gamma * scale, floor)
+
+
+@inlined
+def length_of(counts, first, last):
+    """Words of a document."""
+    length = counts.dtype.type(0)
+    for j in range(first, last):
+        length += counts[j]
+    return length
+
+
+@inlined
+def put_row(rows, d, theta, before, momentum, size, held, alpha):
+    """Make N_dk + α_k of a document's topics, gone on in the direction they have moved; give its sum."""
+    mass = size - size
+    for k in range(rows.shape[1]):
+        share = theta[d, k] + momentum * (theta[d, k] - before[d, k])
+        rows[d, k] = max(share * size + (alpha[k] - held[k]), alpha[k])
+        mass += rows[d, k]
+    return mass
+
+
+@inlined
+def to_sum_one(rows, d):
+    """Divide a row by its sum."""
+    total = rows[d, 0] - rows[d, 0]
+    for k in range(rows.shape[1]):
+        total += rows[d, k]
+    for k in range(rows.shape[1]):
+        rows[d, k] /= total

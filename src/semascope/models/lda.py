@@ -13,6 +13,7 @@ from semascope.models.base import TopicModel
 from semascope.models.folding import fold_in_shard
 from semascope.training.checkpoint import Checkpoints
 from semascope.training.cvb0 import CVB0
+from semascope.training.priors import WordPrior
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -88,6 +89,7 @@ class LDA(TopicModel):
         *,
         alpha: float | str = 0.1,
         eta: float = 0.01,
+        few_topics: bool = False,
         max_iter: int = 100,
         tol: float = 1e-4,
         random_state: Any = None,
@@ -98,6 +100,7 @@ class LDA(TopicModel):
         self.n_components = n_components
         self.alpha = alpha
         self.eta = eta
+        self.few_topics = few_topics
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
@@ -119,8 +122,17 @@ class LDA(TopicModel):
         """
         corpus = self._engine().together(lambda: self._checked(X))
         learn = self.alpha == AUTO
-        alpha = START_ALPHA if learn else float(self.alpha)
-        algorithm = CVB0(**self._facts_for(corpus), alpha=alpha, eta=float(self.eta), learn_alpha=learn)
+        alpha = np.full(self.n_components, START_ALPHA if learn else float(self.alpha))
+        learn_eta = self.eta == AUTO
+        algorithm = CVB0(
+            **self._facts_for(corpus),
+            alpha=alpha,
+            prior=WordPrior.flat(0.01 if learn_eta else float(self.eta), corpus.n_words),
+            languages=np.zeros(corpus.n_words, np.int32),
+            learn_alpha=learn,
+            learn_eta=learn_eta,
+            few=bool(self.few_topics),
+        )
         fitted = self._train(algorithm, corpus, checkpoints, {"algorithm": "cvb0"})
         self.alpha_ = fitted.state.document_alpha
         self.log_likelihood_ = fitted.history
@@ -146,7 +158,7 @@ class LDA(TopicModel):
         problem = None
         if self.alpha != AUTO and not _is_positive(self.alpha):
             problem = f'alpha must be "auto" or a number above 0, but was {self.alpha!r}'
-        elif not _is_positive(self.eta):
+        elif self.eta != AUTO and not _is_positive(self.eta):
             problem = f"eta must be a number above 0, but was {self.eta!r}"
         self._see_that_it_makes_sense(corpus, problem)
         return corpus
