@@ -100,6 +100,7 @@ def test_case_counts_where_the_analyzer_keeps_it():
         ({"a": []}, {}, "category 'a' has no words"),
         ({"a": "god"}, {}, "category 'a' must be a list of words, but was 'god'"),
         ({"a": ["god", 3]}, {}, "but has 3 in it"),
+        ({"a": (word for word in ["god"])}, {}, "category 'a' must be a list of words, but was <generator"),
         ({"a": ["god", " "]}, {}, "but has ' ' in it"),
         ({"a": ["*"]}, {}, "'*' must have letters before the *"),
         ({"a": ["na*sa"]}, {}, "'na*sa' must have letters before the *, and the * at its end"),
@@ -130,6 +131,7 @@ def test_priors_are_compared_by_value_and_the_order_of_categories_counts():
     one, same = (ss.InformedPrior({"a": ("x",), "b": ["y"]}, strength=5) for _ in range(2))
     assert one == same
     assert hash(one) == hash(same)
+    assert ss.InformedPrior({"a": {"x", "y"}}) == ss.InformedPrior({"a": np.array(["y", "x", "x"])})
     assert one != ss.InformedPrior({"b": ["y"], "a": ["x"]}, strength=5)
     assert one != ss.InformedPrior({"a": ["x"], "b": ["y"]})
     assert eval(repr(one), {"InformedPrior": ss.InformedPrior}) == one

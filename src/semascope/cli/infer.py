@@ -77,7 +77,8 @@ def infer(
     _show(fitted, shown, top)
     if n_documents > limit:
         console().print(f"and {n_documents - limit:,} more documents", style="dim")
-    say_next(["semascope", "infer", model, source, "--json", ">", "topics.jsonl"], ["semascope", "topics", model])
+    again = ["semascope", "infer", model, source, *(["--words"] if words else []), "--json", ">", "topics.jsonl"]
+    say_next(again, ["semascope", "topics", model])
 
 
 class Inferred(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +28,7 @@ def contradiction(categories: Any, strength: Any, base: Any, strengths: Mapping[
         problem = name_problem(name) or _words_problem(name, words)
         if not problem and name in strengths:
             problem = _strength_problem(strengths[name], base)
-        if not problem and (twin := seen.setdefault(frozenset(words), name)) is not name:
+        if not problem and (twin := seen.setdefault(frozenset(words), name)) != name:
             problem = f"categories {twin!r} and {name!r} have the very same words"
         if problem:
             return Contradiction(name, problem)
@@ -52,9 +52,9 @@ def _strength_problem(strength: Any, base: float) -> str | None:
 
 
 def _words_problem(name: str, words: Any) -> str | None:
-    if isinstance(words, str | Mapping) or not isinstance(words, Iterable):
+    if isinstance(words, str | Mapping) or not isinstance(words, Collection):
         return f"category {name!r} must be a list of words, but was {words!r}"
-    if not words:
+    if len(words) == 0:
         return f"category {name!r} has no words"
     for word in words:
         if not isinstance(word, str) or not word.strip():

@@ -164,8 +164,8 @@ class InformedPrior:
         return hash(self._as_tuple())
 
     def _as_tuple(self) -> tuple[Any, ...]:
-        # The order of the categories counts, which two dictionaries would not compare.
-        categories = tuple((name, tuple(words)) for name, words in self.categories.items())
+        # The order of the categories counts, which two dictionaries would not compare; that of their words does not.
+        categories = tuple((name, frozenset(words)) for name, words in self.categories.items())
         return categories, self.strength, self.base, frozenset(self.strengths.items())
 
     def __repr__(self) -> str:
