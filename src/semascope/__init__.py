@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from semascope.corpus.readers.trec import read_qrels as read_qrels
     from semascope.engines.mpi import MPIEngine as MPIEngine
     from semascope.engines.threads import ThreadEngine as ThreadEngine
+    from semascope.models.informed import InformedPrior as InformedPrior
     from semascope.models.lda import LDA as LDA
     from semascope.models.load import load as load
     from semascope.models.plsa import PLSA as PLSA
@@ -24,6 +25,7 @@ _HOME = {
     "Checkpoints": "semascope.training.checkpoint",
     "Corpus": "semascope.corpus.corpus",
     "Documents": "semascope.corpus.read",
+    "InformedPrior": "semascope.models.informed",
     "LDA": "semascope.models.lda",
     "MPIEngine": "semascope.engines.mpi",
     "PLSA": "semascope.models.plsa",

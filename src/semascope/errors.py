@@ -9,7 +9,8 @@
     └── MissingExtraError(ImportError)  an optional package is needed; the sentence says what to install
 
     UserWarning
-    └── InterruptedFitWarning           Ctrl-C ended a fit early; the model so far was kept
+    ├── InterruptedFitWarning           Ctrl-C ended a fit early; the model so far was kept
+    └── MissingWordsWarning             some words of a prior cannot be used; the sentence names them
 """
 
 from __future__ import annotations
@@ -37,3 +38,7 @@ class MissingExtraError(SemascopeError, ImportError):
 
 class InterruptedFitWarning(UserWarning):
     """Ctrl-C ended a fit early; the model so far was kept."""
+
+
+class MissingWordsWarning(UserWarning):
+    """Some words of a prior cannot be used: the vocabulary does not have them, or their entry in a file says too much."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from semascope.corpus.readers.counts import CountedDocuments
 from semascope.engines.base import Engine
 from semascope.errors import FormatError, InputError, InterruptedFitWarning
 from semascope.models.base import TopicModel
+from semascope.models.editing import Merge, Topic, edited
 from semascope.models.load import MODELS, load
 from semascope.storage import check_target, is_directory_of
 from semascope.training.checkpoint import Checkpoints
@@ -103,6 +104,27 @@ def checkpoint_of(target: Path) -> Path:
     """Where the checkpoint of a model being fitted lies."""
     whole = target.resolve()
     return whole.with_name(whole.name + ".checkpoint")
+
+
+def edit(
+    source: Path,
+    target: Path,
+    rename: Mapping[Topic, str | None],
+    merge: Sequence[Merge],
+    remove: Sequence[Topic],
+    *,
+    overwrite: bool = False,
+) -> TopicModel:
+    """Change the topics of a model by hand and save it; to the same place only with `overwrite`, unless nothing is lost."""
+    in_place = source.resolve() == target.resolve()
+    if in_place and (merge or remove) and not overwrite:
+        msg = f"{source}: merging and removing lose topics; write to another path, or change this model with --overwrite."
+        raise InputError(msg)
+    model = load(source)
+    changed = edited(model, model._plan(rename=rename, merge=merge, remove=remove))
+    _see_that_it_is_free(target, "model", overwrite=overwrite or in_place)
+    changed.save(target)
+    return changed
 
 
 def open_any(path: Path) -> Corpus | TopicModel:

@@ -243,3 +243,5 @@ def test_archives_of_every_version_stay_readable(archive):
     assert model.transform(corpus).shape == model.doc_topics_.shape == (3, 2)
     assert len(model.top_words(2)) == 2
     assert model.analyzer_ == corpus.analyzer
+    assert model.topic_names_ == ["topic 0", "topic 1"]
+    assert model.merge_topics([0, 1], name="animals").transform(corpus).tolist() == [[1.0]] * 3

@@ -148,11 +148,15 @@ def topic_table(model: TopicModel, n_words: int) -> Any:
 
     table = Table(box=None, header_style="bold")
     table.add_column("topic", justify="right", style="cyan")
+    named = any(model._topic_names)
+    if named:
+        table.add_column("name", style="bold", overflow="fold")
     table.add_column("share", justify="right")
     table.add_column("", width=10)
     table.add_column("most probable words", overflow="fold")
     words, shares = model.top_words(n_words), model.topic_shares_
     for topic in sorted(range(len(words)), key=lambda z: -shares[z]):
         bar = Bar(shares[topic] / max(shares))
-        table.add_row(str(topic), f"{shares[topic]:.1%}", bar, " ".join(words[topic]))
+        name = [model.topic_names_[topic]] if named else []
+        table.add_row(str(topic), *name, f"{shares[topic]:.1%}", bar, " ".join(words[topic]))
     return table

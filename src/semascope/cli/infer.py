@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Annotated, Any
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -24,6 +24,12 @@ from semascope.cli.app import (
     say_next,
 )
 
+if TYPE_CHECKING:
+    from semascope.corpus.corpus import Corpus
+
+MOST_WORDS = 8
+"""Words of a document to show with each of its topics."""
+
 
 @command
 def infer(
@@ -36,6 +42,7 @@ def infer(
     skip_bad: SkipBad = False,
     top: Annotated[int, typer.Option(min=1, help="Topics to show of each document.")] = 3,
     limit: Annotated[int, typer.Option(min=1, help="Documents to show in the table; --json gives all.")] = 20,
+    words: Annotated[bool, typer.Option("--words", help="Tell which topic each word of a document is due to.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Find the topics of the documents in SOURCE under MODEL."""
@@ -46,7 +53,7 @@ def infer(
     fitted: Any = load(model)
     documents = read(source, format=format, text=text or "text", id=id, keep=(), encoding=encoding, skip_bad=skip_bad)
     n_documents = n_unknown = 0
-    shown: list[tuple[str, Any]] = []
+    shown: list[Inferred] = []
     for block in documents:
         ids = numbered(block, n_documents)["id"].to_list()
         wanted = block if as_json else block.head(max(limit - n_documents, 0))
@@ -54,9 +61,9 @@ def infer(
         if len(wanted):
             corpus = fitted._corpus_to_use(wanted["text"].fill_null("").to_list())
             n_unknown += int((corpus.rows.ends[1:] == corpus.rows.ends[:-1]).sum())
-            rows = zip(ids, fitted.transform(corpus), strict=False)
+            rows = _inferred(fitted, ids, corpus, words)
             if as_json:
-                _print(rows)
+                _print(fitted.topic_names_, rows)
             else:
                 shown += rows
     report_bad(documents.bad)
@@ -70,22 +77,54 @@ def infer(
     _show(fitted, shown, top)
     if n_documents > limit:
         console().print(f"and {n_documents - limit:,} more documents", style="dim")
-    say_next(["semascope", "infer", model, source, "--json", ">", "topics.jsonl"], ["semascope", "topics", model])
+    again = ["semascope", "infer", model, source, *(["--words"] if words else []), "--json", ">", "topics.jsonl"]
+    say_next(again, ["semascope", "topics", model])
 
 
-def _print(rows: Iterable[tuple[str, Any]]) -> None:
-    for name, row in rows:
-        print_json({"id": name, "topics": [round(float(share), 6) for share in row]})
+class Inferred(NamedTuple):
+    """What was found of a document: P(topic | document), and where it is wanted the topic of each word."""
+
+    id: str
+    shares: Any
+    words: list[dict[str, Any]] | None
 
 
-def _show(model: Any, rows: list[tuple[str, Any]], top: int) -> None:
+def _inferred(model: Any, ids: list[str], corpus: Corpus, words: bool) -> Iterator[Inferred]:
+    from semascope.models.words import word_table
+
+    theta, ends = model.transform(corpus), corpus.rows.ends
+    table = word_table(corpus.rows, corpus.words, model._frozen_topics(), theta).drop("document") if words else None
+    for number, (name, shares) in enumerate(zip(ids, theta, strict=False)):
+        of_words = None if table is None else table[ends[number] : ends[number + 1]].to_dicts()
+        yield Inferred(name, shares, of_words)
+
+
+def _print(names: list[str], rows: Iterable[Inferred]) -> None:
+    for row in rows:
+        largest = int(row.shares.argmax())
+        line = {"id": row.id, "topic": largest, "name": names[largest]}
+        line["topics"] = [round(float(share), 6) for share in row.shares]
+        if row.words is not None:
+            line["words"] = [{**entry, "weight": entry["weight"] and round(entry["weight"], 6)} for entry in row.words]
+        print_json(line)
+
+
+def _show(model: Any, rows: list[Inferred], top: int) -> None:
     from rich.table import Table
 
-    words = model.top_words(4)
+    names, words = model.topic_names_, model.top_words(4)
     table = Table(box=None, header_style="bold")
     table.add_column("document", style="cyan")
-    table.add_column("topics")
-    for name, row in rows:
-        best = [z for z in (-row).argsort(kind="stable")[:top] if row[z] >= 0.005]
-        table.add_row(name, "\n".join(f"{row[z]:4.0%}  topic {z}: {' '.join(words[z])}" for z in best))
+    table.add_column("topics, and the words due to them" if rows[0].words is not None else "topics")
+    for row in rows:
+        best = [z for z in (-row.shares).argsort(kind="stable")[:top] if row.shares[z] >= 0.005]
+        due = [words[z] if row.words is None else _due_to(z, row.words) for z in best]
+        lines = (f"{row.shares[z]:4.0%}  {names[z]}: {' '.join(said)}" for z, said in zip(best, due, strict=True))
+        table.add_row(row.id, "\n".join(lines))
     console().print(table)
+
+
+def _due_to(topic: int, words: list[dict[str, Any]]) -> list[str]:
+    """Words of a document that are due to a topic, the most important first."""
+    due = [entry for entry in words if entry["topic"] == topic]
+    return [entry["word"] for entry in sorted(due, key=lambda entry: -entry["count"] * entry["weight"])[:MOST_WORDS]]

@@ -46,9 +46,12 @@ def _show_corpus(path: Path, corpus: Corpus, as_json: bool) -> None:
 
 
 def _show_model(path: Path, model: TopicModel, as_json: bool) -> None:
+    from semascope.models.settings import plain_setting
+
     facts = _of_model(model)
     if as_json:
-        print_json(facts)
+        settings = {name: plain_setting(value) for name, value in facts["settings"].items()}
+        print_json({**facts, "settings": settings, "topic_names": model.topic_names_})
         return
     from rich.table import Table
 
@@ -61,7 +64,7 @@ def _show_model(path: Path, model: TopicModel, as_json: bool) -> None:
     for name, value in facts.items():
         table.add_row(name.replace("_", " "), _readable(value))
     console().print(table)
-    console().print("", Gallery([topic_shares(model.topic_shares_)]), soft_wrap=False)
+    console().print("", Gallery([topic_shares(model.topic_shares_, model.topic_names_)]), soft_wrap=False)
     say_next(["semascope", "topics", path])
 
 
@@ -75,10 +78,15 @@ def _of_model(model: Any) -> dict[str, Any]:
         "iterations": model.n_iter_,
         "stopped_by": model.stopped_by_,
         "log_likelihood": model.log_likelihood_[-1] if model.log_likelihood_ else None,
-        "settings": {k: v for k, v in model.get_params().items() if k not in ("engine", "verbose")},
+        "settings": {k: _described(v) for k, v in model.get_params().items() if k not in ("engine", "verbose")},
         "corpus": model.corpus_["path"],
         "corpus_fingerprint": model.corpus_["fingerprint"],
     }
+
+
+def _described(setting: Any) -> Any:
+    """Give a setting, but of a table only its size."""
+    return f"array of shape {setting.shape}" if hasattr(setting, "shape") else setting
 
 
 def _readable(value: Any) -> str:

@@ -43,11 +43,11 @@ def pictures_of(about: Summary) -> Gallery:
     return Gallery(list(_pictures(about)))
 
 
-def topic_shares(shares: NDArray[np.float64]) -> RenderableType:
+def topic_shares(shares: NDArray[np.float64], names: Sequence[str]) -> RenderableType:
     """The largest topics of a model."""
     largest = np.argsort(-shares, kind="stable")[:TOP]
     more = len(shares) - len(largest)
-    rows = _shares({f"topic {topic}": float(shares[topic]) for topic in largest})
+    rows = _shares({names[topic]: float(shares[topic]) for topic in largest})
     return picture("Largest topics", f"{more:,} more" if more else "", bars(rows))
 
 

@@ -20,9 +20,10 @@ def topics(
 
     fitted = load(model)
     if as_json:
+        names, shares = fitted.topic_names_, fitted.topic_shares_.tolist()
         for topic, top in enumerate(fitted.top_words(words, weights=True)):
             entries = [{"word": word, "probability": p} for word, p in top]
-            print_json({"topic": topic, "share": float(fitted.topic_shares_[topic]), "words": entries})
+            print_json({"topic": topic, "name": names[topic], "share": shares[topic], "words": entries})
         return
     console().print(topic_table(fitted, words))
-    say_next(["semascope", "infer", model, "SOURCE"], ["semascope", "info", model])
+    say_next(["semascope", "infer", model, "SOURCE"], ["semascope", "info", model], ["semascope", "edit", "--help"])

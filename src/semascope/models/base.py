@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import polars as pl
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
@@ -22,6 +22,9 @@ from semascope.engines.base import Engine
 from semascope.engines.threads import ThreadEngine
 from semascope.errors import InputError, InterruptedFitWarning
 from semascope.evaluation.heldout import perplexity
+from semascope.models.settings import read_settings, write_settings
+from semascope.models.topics import NamedTopics
+from semascope.models.words import word_table
 from semascope.storage import Directory, writing
 from semascope.training.checkpoint import Checkpoints
 from semascope.training.loop import Fitted, run
@@ -35,11 +38,11 @@ FORMAT = "model"
 VERSION = 1
 
 
-class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class TopicModel(NamedTopics, TransformerMixin, BaseEstimator):
     """A model whose topics are distributions over words. Subclasses fit it."""
 
     saved_arrays: ClassVar[tuple[str, ...]] = ("topic_shares_", "doc_topics_")
-    """Fitted attributes kept as arrays, beside the topics themselves."""
+    """Fitted attributes kept as arrays, beside the topics themselves: their last axis is topics, and merged topics add up."""
     saved_facts: ClassVar[tuple[str, ...]] = ("n_iter_", "stopped_by_", "n_features_in_", "corpus_")
     """Fitted attributes kept in the manifest."""
 
@@ -147,6 +150,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 InterruptedFitWarning,
                 stacklevel=3,
             )
+        self._topic_names = ()
         self.components_ = fitted.state.topics.T
         self.topic_shares_ = fitted.state.topic_shares
         self.doc_topics_ = fitted.documents
@@ -185,6 +189,32 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             top.append([(words[j], float(topic[j])) if weights else words[j] for j in best if topic[j] > 0])
         return top
 
+    def word_topics(self, X: Any) -> pl.DataFrame:
+        """Tell which topic each word of each document is most probably due to.
+
+        Parameters
+        ----------
+        X : Corpus, list of str, or matrix of shape (n_documents, n_words)
+            The documents. Words that the model does not know are left out.
+
+        Returns
+        -------
+        polars.DataFrame
+            A row for each word of each document, in the order of the vocabulary: number of the ``document``, ``word``,
+            ``count``, number of the ``topic``, and ``weight``, which is P(topic | word, document). The last two are null for
+            a word that no topic of its document can give.
+
+        Examples
+        --------
+        >>> from semascope import PLSA
+        >>> model = PLSA(2, random_state=0).fit(["cats purr", "dogs bark", "cats cats", "dogs"])
+        >>> model.word_topics(["dogs bark at dogs"]).select("document", "word", "count").rows()
+        [(0, 'dogs', 2.0), (0, 'bark', 1.0)]
+        """
+        corpus = self._corpus_to_use(X)
+        shares = np.asarray(self.transform(X if self._words is None else corpus))
+        return word_table(corpus.rows, pl.Series(self.vocabulary_), self._frozen_topics(), shares)
+
     def perplexity(self, X: Any, *, seed: int = 0) -> float:
         """Give the held-out perplexity of documents, by document completion; lower is better."""
         corpus = self._corpus_to_use(X)
@@ -206,20 +236,22 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 draft.table("vocabulary", self._words.to_frame())
             draft.facts.update(
                 model=type(self).__name__,
-                settings={k: v for k, v in self.get_params(deep=False).items() if _is_plain(v)},
                 analyzer=self.analyzer_.to_dict() if self.analyzer_ else None,
                 fitted={name: getattr(self, name) for name in self.saved_facts},
+                topic_names=list(self._topic_names),
             )
+            write_settings(draft, self.get_params(deep=False))
 
     @classmethod
     def _from_directory(cls, directory: Directory) -> Self:
         facts = directory.facts
-        model = cls(**facts["settings"])
+        model = cls(**read_settings(directory))
         model.components_ = directory.array("topics").T
         for name in cls.saved_arrays:
             setattr(model, name, directory.array(name.rstrip("_")))
         for name, value in facts["fitted"].items():
             setattr(model, name, value)
+        model._topic_names = facts.get("topic_names", ())  # models of older versions have none
         model.analyzer_ = Analyzer.from_dict(facts["analyzer"]) if facts["analyzer"] else None
         model._words = directory.table("vocabulary")["word"] if "vocabulary.arrow" in directory else None
         return model
@@ -258,8 +290,3 @@ def _seed(random_state: Any) -> int:
 
 def _is_whole(value: Any) -> bool:
     return isinstance(value, numbers.Integral) and not isinstance(value, bool)
-
-
-def _is_plain(value: Any) -> bool:
-    """Tell settings that JSON can hold; an engine, say, is not part of a model."""
-    return value is None or isinstance(value, bool | int | float | str)
