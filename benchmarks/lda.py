@@ -5,8 +5,9 @@ Every fit is made in a fresh process (lda_worker.py), one after the other, in an
 (environments.py). All are judged by one evaluator: perplexity of documents held out, by document completion, from each
 system's P(word | topic) alone. Only learning is timed: neither reading nor compiling nor taking topics down counts.
 
-The target is the perplexity that tomotopy has after 500 iterations. The time to reach it lies between two snapshots and is
-interpolated; means over seeds. A system that the network or the Python at hand do not let us install is left out, and said so.
+The target is the perplexity that tomotopy has after 500 iterations with the same seed. The time to reach it lies between two
+snapshots and is interpolated; means over seeds, and never if one seed never does. A system that cannot be installed is left
+out, and said so: BigARTM has wheels for Python 3.11 and older, for example.
 
 Takes about three hours on two cores. With --quick about ten minutes: one seed, without CVE, scikit-learn and most of gensim;
 tomotopy's iterations are never cut.
@@ -226,19 +227,21 @@ def seconds_to(target: float, points: Sequence[Mapping[str, float]]) -> float:
 
 
 def summary(runs: Sequence[dict[str, Any]], peers: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The end of a system's runs, and when they reach what the peer has in the end."""
-    target = mean(run["points"][-1]["perplexity"] for run in peers)
-    peers_seconds = mean(run["points"][-1]["seconds"] for run in peers)
-    ends = [run["points"][-1] for run in runs]
-    reached = mean(seconds_to(target, run["points"]) for run in runs)
+    """The end of a system's runs, and when each reaches what the peer's run of the same seed has in the end."""
+    ends, targets = ([run["points"][-1] for run in of_system] for of_system in (runs, peers))
+    times = [seconds_to(target["perplexity"], run["points"]) for run, target in zip(runs, targets, strict=True)]
+    mean_time = mean(times)
+    reached = math.isfinite(mean_time)
+    target = mean(end["perplexity"] for end in targets)
+    perplexity = mean(end["perplexity"] for end in ends)
     return {
-        "perplexity": mean(end["perplexity"] for end in ends),
+        "perplexity": perplexity,
         "seconds": mean(end["seconds"] for end in ends),
         "iterations": mean(end["iterations"] for end in ends),
         "target": target,
-        "perplexity_ratio": mean(end["perplexity"] for end in ends) / target,
-        "seconds_to_target": reached if math.isfinite(reached) else None,
-        "time_ratio": reached / peers_seconds if math.isfinite(reached) else None,
+        "perplexity_ratio": perplexity / target,
+        "seconds_to_target": mean_time if reached else None,
+        "time_ratio": mean_time / mean(end["seconds"] for end in targets) if reached else None,
         "others": max(run["others"] for run in runs),
         "runs": list(runs),
     }
