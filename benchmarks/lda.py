@@ -70,8 +70,8 @@ SYSTEMS = {
     PEER: System("peers", (10, 20, 50, 100, 200, 350, 500), limit=math.inf),
     "BigARTM": System("bigartm", (1, 2, 5, 10, 20, 40)),
     "gensim": System("peers", (1, 2, 5, 10)),
-    "scikit-learn, batch": System("peers", (1, 2, 5, 10, 20)),
-    "scikit-learn, online": System("peers", (1, 2, 5, 10)),
+    "sklearn batch": System("peers", (1, 2, 5, 10, 20)),
+    "sklearn online": System("peers", (1, 2, 5, 10)),
 }
 FULL = Plan({"20 Newsgroups": data.NEWSGROUPS, "Reuters": data.REUTERS, "CVE": data.CVE}, SYSTEMS, seeds=range(3))
 QUICK = Plan(
@@ -264,13 +264,18 @@ def goals(collection: str, systems: Mapping[str, Any]) -> list[dict[str, Any]]:
 def show(result: dict[str, Any]) -> None:
     """Print the tables."""
     harness.show_goals(result["goals"])
-    columns = ("system", "perplexity", "/ tomotopy's", "after", "in s", "to its perplexity, s", "/ its time", "others' cores")
+    columns = ("system", "perplexity", "/ target", "passes", "s", "to target", "share", "others")
     for name, found in result["collections"].items():
         title = (
             f"{name}: {found['documents']:,} documents, {found['words']:,} words, {found['tokens']:,.0f} tokens, "
             f"K = {result['topics']}, mean of {result['seeds']}; {found['held_out_documents']:,} documents held out"
         )
         harness.show(title, columns, [_row(system, s) for system, s in found["systems"].items()])
+    harness.console.print(
+        f"target: {PEER}'s last perplexity; to target: seconds until it is reached, and their share of {PEER}'s; "
+        "others: cores that others kept busy, in the worst run. "
+        f"*: a run was disturbed, its time tells little. +: ended after {LIMIT:.0f} s."
+    )
     for name, reason in result["left_out"].items():
         harness.console.print(f"{name} left out: {reason}")
     harness.console.print(f"drawn in {result['figure']}")
@@ -278,15 +283,17 @@ def show(result: dict[str, Any]) -> None:
 
 def _row(system: str, found: Mapping[str, Any]) -> tuple[str, ...]:
     reached = found["time_ratio"] is not None
+    cut = any(run["ended"] != "done" for run in found["runs"])
+    disturbed = any(run["disturbed"] for run in found["runs"])
     return (
-        system + (" (time was up)" if any(run["ended"] != "done" for run in found["runs"]) else ""),
+        system,
         f"{found['perplexity']:,.0f}",
         f"{found['perplexity_ratio']:.3f}",
-        f"{found['iterations']:.0f}",
+        f"{found['iterations']:.0f}{'+' if cut else ''}",
         f"{found['seconds']:.1f}",
         f"{found['seconds_to_target']:.1f}" if reached else "never",
         f"{found['time_ratio']:.3f}" if reached else "",
-        f"{found['others']:.2f}" + (" disturbed" if any(run["disturbed"] for run in found["runs"]) else ""),
+        f"{found['others']:.1f}{'*' if disturbed else ''}",
     )
 
 

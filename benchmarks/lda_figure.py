@@ -19,8 +19,8 @@ STYLES = {
     "tomotopy": {"color": "#0072B2", "marker": "s"},
     "BigARTM": {"color": "#009E73", "marker": "D"},
     "gensim": {"color": "#CC79A7", "marker": "^"},
-    "scikit-learn, batch": {"color": "#000000", "marker": "v"},
-    "scikit-learn, online": {"color": "#E69F00", "marker": "P"},
+    "sklearn batch": {"color": "#000000", "marker": "v"},
+    "sklearn online": {"color": "#E69F00", "marker": "P"},
 }
 ROOM = 2.0
 """Perplexities above this many times the best are left out: first steps would squeeze all that matters into a strip."""
@@ -49,7 +49,11 @@ def draw(collections: Mapping[str, Any], topics: int, directory: Path) -> str:
         panel.spines[["top", "right"]].set_visible(False)
     panels[0][0].set_ylabel("perplexity of held-out documents")
     figure.legend(signs.values(), signs, loc="outside right center", frameon=False)
-    figure.suptitle(f"LDA, {topics} topics: quality over time (dots: tomotopy after 500 iterations)", fontsize=12)
+    others = max(system["others"] for found in collections.values() for system in found["systems"].values())
+    figure.suptitle(
+        f"LDA, {topics} topics: quality over time (dotted: tomotopy's last; others kept up to {others:.1f} cores busy)",
+        fontsize=11,
+    )
     directory.mkdir(exist_ok=True)
     figure.savefig(directory / "lda.png", dpi=130)
     plt.close(figure)

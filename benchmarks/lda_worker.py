@@ -215,8 +215,8 @@ SYSTEMS: dict[str, Callable[[Order, Recorder], None]] = {
     "tomotopy": tomotopy,
     "BigARTM": bigartm,
     "gensim": gensim,
-    "scikit-learn, batch": lambda order, recorder: scikit_learn("batch", order, recorder),
-    "scikit-learn, online": lambda order, recorder: scikit_learn("online", order, recorder),
+    "sklearn batch": lambda order, recorder: scikit_learn("batch", order, recorder),
+    "sklearn online": lambda order, recorder: scikit_learn("online", order, recorder),
 }
 
 
