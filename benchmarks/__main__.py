@@ -7,8 +7,21 @@ from importlib import import_module
 
 from benchmarks import harness
 from benchmarks.data import NoDataError
+from benchmarks.environments import NoEnvironmentError
 
-NAMES = ("text_to_counts", "plsa", "plsa_systems", "cost", "tempering", "bigger_than_memory")
+NAMES = (
+    "text_to_counts",
+    "plsa",
+    "plsa_systems",
+    "cost",
+    "tempering",
+    "bigger_than_memory",
+    "lda",
+    "lda_scaling",
+    "lda_inference",
+    "informed",
+    "polylingual",
+)
 
 
 def main() -> None:
@@ -24,7 +37,7 @@ def main() -> None:
         module = import_module(f"benchmarks.{name}")
         try:
             harness.run_and_show(name, module.run, module.show, arguments.quick)
-        except NoDataError as problem:
+        except (NoDataError, NoEnvironmentError) as problem:
             harness.console.print(f"{name} left out: {problem}")
 
 

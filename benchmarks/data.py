@@ -15,6 +15,8 @@ VARIABLE = "SEMASCOPE_DATA"
 FILE = "docs.jsonl.gz"
 
 NEWSGROUPS = "labelled/20newsgroups"
+REUTERS = "labelled/reuters21578"
+CVE = "scale/cve"
 
 MISSING = (
     f"Set {VARIABLE} to a directory with collections, one JSON object a line with the fields id and text: "

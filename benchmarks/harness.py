@@ -136,19 +136,32 @@ def compare(competitors: Mapping[str, Any], *, warm_up: int = 1, repeats: int = 
         for _ in range(warm_up):
             clock(function)
     seconds: dict[str, list[Seconds]] = {name: [] for name in competitors}
-    began, busy, own = time.perf_counter(), _busy_seconds(), time.process_time()
+    others = OthersWork()
     for number in range(repeats):
         for name in competitors if number % 2 == 0 else reversed(competitors):
             seconds[name].append(clock(competitors[name]))
-    by_others = (_busy_seconds() - busy) - (time.process_time() - own)
-    others = max(0.0, by_others / (time.perf_counter() - began))
-    return Comparison({name: Measurement(*map(list, zip(*runs, strict=True))) for name, runs in seconds.items()}, others)
+    busy = others.cores()
+    return Comparison({name: Measurement(*map(list, zip(*runs, strict=True))) for name, runs in seconds.items()}, busy)
 
 
-def _busy_seconds() -> float:
-    """Time that all cores together have worked, for anyone; what a hypervisor took away counts too."""
-    times = psutil.cpu_times()
-    return sum(times) - times.idle - getattr(times, "iowait", 0.0) - getattr(times, "guest", 0.0)
+class OthersWork:
+    """How many cores other people's processes keep busy meanwhile: times are worth little unless it is near zero.
+
+    Processes that this one started are its own once they have ended; what a hypervisor took away is others' work.
+    """
+
+    def __init__(self) -> None:
+        self._before = self._now()
+
+    def cores(self) -> float:
+        clock, busy, own = (now - before for now, before in zip(self._now(), self._before, strict=True))
+        return max(0.0, (busy - own) / clock)
+
+    @staticmethod
+    def _now() -> tuple[float, float, float]:
+        times, own = psutil.cpu_times(), os.times()
+        busy = sum(times) - times.idle - getattr(times, "iowait", 0.0) - getattr(times, "guest", 0.0)
+        return time.perf_counter(), busy, own.user + own.system + own.children_user + own.children_system
 
 
 @contextmanager

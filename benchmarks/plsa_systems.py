@@ -14,7 +14,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -22,7 +21,6 @@ from statistics import median
 from typing import Any
 
 import numpy as np
-import psutil
 import scipy.sparse as sp
 
 from benchmarks import data, harness, plsa_systems_figures
@@ -128,23 +126,6 @@ def _mpirun() -> str:
     return found
 
 
-class OthersWork:
-    """How many cores other people's processes keep busy meanwhile: times are worth little unless it is near zero."""
-
-    def __init__(self) -> None:
-        self._before = self._now()
-
-    def cores(self) -> float:
-        clock, busy, own = (now - before for now, before in zip(self._now(), self._before, strict=True))
-        return max(0.0, (busy - own) / clock)
-
-    @staticmethod
-    def _now() -> tuple[float, float, float]:
-        times, own = psutil.cpu_times(), os.times()
-        busy = sum(times) - times.idle - getattr(times, "iowait", 0.0) - getattr(times, "guest", 0.0)
-        return time.perf_counter(), busy, own.user + own.system + own.children_user + own.children_system
-
-
 # --- measurements ----------------------------------------------------------------------------------------------------------
 
 
@@ -161,7 +142,7 @@ class Bench:
     ) -> tuple[list[dict[str, Any]], float]:
         """Time all works on every system, every other round in reverse; one dict of fits by system for each work."""
         fits: list[dict[str, Any]] = [{name: [] for name in systems} for _ in works]
-        others = OthersWork()
+        others = harness.OthersWork()
         for number in range(repeats):
             for name in systems if number % 2 == 0 else reversed(systems):
                 answers = ask(systems[name], "time", works, self.home)

@@ -1,0 +1,301 @@
+"""How soon does LDA reach the quality that others reach, and how good is it in the end?
+
+semascope's default settings against tomotopy, BigARTM, gensim and scikit-learn, K = 100, α = 0.1, η = 0.01, two threads each.
+Every fit is made in a fresh process (lda_worker.py), one after the other, in an environment made for the peers
+(environments.py). All are judged by one evaluator: perplexity of documents held out, by document completion, from each
+system's P(word | topic) alone. Only learning is timed: neither reading nor compiling nor taking topics down counts.
+
+The target is the perplexity that tomotopy has after 500 iterations with the same seed. The time to reach it lies between two
+snapshots and is interpolated; means over seeds, and never if one seed never does. A system that cannot be installed is left
+out, and said so: BigARTM has wheels for Python 3.11 and older, for example.
+
+Takes about three hours on two cores. With --quick about ten minutes: one seed, without CVE, scikit-learn and most of gensim;
+tomotopy's iterations are never cut.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from benchmarks import data, environments, harness, lda_figure
+from benchmarks.lda_worker import THREADS
+from semascope import Analyzer, Corpus, ThreadEngine, read
+from semascope.evaluation.heldout import perplexity
+
+OURS, PEER = "semascope", "tomotopy"
+LIMIT = 600.0
+"""Seconds after which a fit of the others ends; those that need more are far behind by then."""
+ROOT = Path(__file__).parents[1]
+
+
+@dataclass(frozen=True)
+class System:
+    """A competitor.
+
+    environment   where it is installed; None is the one that this runs in
+    at            iterations, or passes, after which its topics are judged; semascope's also at the end
+    limit         seconds it may take
+    """
+
+    environment: str | None
+    at: tuple[int, ...]
+    limit: float = LIMIT
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is measured."""
+
+    collections: Mapping[str, str]
+    systems: Mapping[str, System]
+    seeds: Sequence[int]
+    topics: int = 100
+
+
+SYSTEMS = {
+    OURS: System(None, (1, 2, 3, 5, 7, *range(10, 100, 5))),
+    PEER: System("peers", (10, 20, 50, 100, 200, 350, 500), limit=math.inf),
+    "BigARTM": System("bigartm", (1, 2, 5, 10, 20, 40)),
+    "gensim": System("peers", (1, 2, 5, 10)),
+    "sklearn batch": System("peers", (1, 2, 5, 10, 20)),
+    "sklearn online": System("peers", (1, 2, 5, 10)),
+}
+FULL = Plan({"20 Newsgroups": data.NEWSGROUPS, "Reuters": data.REUTERS, "CVE": data.CVE}, SYSTEMS, seeds=range(3))
+QUICK = Plan(
+    {"20 Newsgroups": data.NEWSGROUPS, "Reuters": data.REUTERS},
+    {**{name: SYSTEMS[name] for name in (OURS, PEER, "BigARTM")}, "gensim": System("peers", (1, 2))},
+    seeds=range(1),
+)
+
+
+def run(quick: bool) -> dict[str, Any]:
+    """Fit all systems to all collections."""
+    return compare(QUICK if quick else FULL)
+
+
+def compare(plan: Plan) -> dict[str, Any]:
+    """Carry out a plan."""
+    pythons, left_out = _pythons(plan.systems)
+    found: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory(prefix="semascope-lda-") as home, harness.cores(THREADS):
+        for name, path in plan.collections.items():
+            split = Split.of(path, Path(home))
+            runs = _runs(plan, pythons, split)
+            found[name] = {**split.facts(), "systems": {system: summary(runs[system], runs[PEER]) for system in runs}}
+    return {
+        "topics": plan.topics,
+        "seeds": len(plan.seeds),
+        "left_out": left_out,
+        "packages": {e: environments.requirements(e) for e in {s.environment for s in plan.systems.values()} if e},
+        "goals": [goal for name in found for goal in goals(name, found[name]["systems"])],
+        "collections": found,
+        "figure": lda_figure.draw(found, plan.topics, harness.RESULTS),
+    }
+
+
+def _pythons(systems: Mapping[str, System]) -> tuple[dict[str, str], dict[str, str]]:
+    """The interpreter of each system that can be had, and why the others cannot."""
+    pythons, left_out = {}, {}
+    for name, system in systems.items():
+        try:
+            pythons[name] = str(environments.python_of(system.environment)) if system.environment else sys.executable
+        except environments.NoEnvironmentError as problem:
+            left_out[name] = str(problem)
+            if name == PEER:
+                raise
+    return pythons, left_out
+
+
+# --- data and judgement ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Split:
+    """A collection divided into documents to learn from, written to a file, and documents held out."""
+
+    train: Corpus
+    test: Corpus
+    file: Path
+
+    @classmethod
+    def of(cls, collection: str, home: Path) -> Split:
+        analyzer = Analyzer(stop_words="english", min_df=5, max_df=0.5)
+        train, test = Corpus.build(read(data.folder(collection) / data.FILE), analyzer).split(0.1, seed=0)
+        file = home / "counts.npz"
+        sp.save_npz(file, train.counts, compressed=False)
+        return cls(train, test, file)
+
+    def facts(self) -> dict[str, Any]:
+        return {
+            "documents": self.train.n_documents,
+            "words": self.train.n_words,
+            "tokens": self.train.n_tokens,
+            "held_out_documents": self.test.n_documents,
+            "words_never_seen": int((~self.known).sum()),
+        }
+
+    @property
+    def known(self) -> Any:
+        """Words that were there to be learned; nobody is asked to predict the others."""
+        return np.bincount(self.train.rows.words, minlength=self.train.n_words) > 0
+
+    def perplexity(self, topics: Any) -> float:
+        sums = topics.sum(axis=0, dtype=np.float64)  # of single precision, so not quite one
+        return perplexity(topics / sums, self.test.shards(), ThreadEngine(THREADS), known=self.known)
+
+
+# --- runs ------------------------------------------------------------------------------------------------------------------
+
+
+def _runs(plan: Plan, pythons: Mapping[str, str], split: Split) -> dict[str, list[dict[str, Any]]]:
+    """Fit every system with every seed, never two at a time, every other round in reverse."""
+    runs: dict[str, list[dict[str, Any]]] = {name: [] for name in pythons}
+    for number, seed in enumerate(plan.seeds):
+        for name in pythons if number % 2 == 0 else reversed(pythons):
+            order = {
+                "system": name,
+                "counts": str(split.file),
+                "topics": plan.topics,
+                "seed": seed,
+                "at": plan.systems[name].at,
+                "limit": plan.systems[name].limit,
+            }
+            found = _fit(pythons[name], order, split)
+            runs[name].append(found)
+            last = found["points"][-1]
+            harness.console.print(f"{name}, seed {seed}: {last['perplexity']:,.0f} in {last['seconds']:.1f} s{_remark(found)}")
+    return runs
+
+
+def _fit(python: str, order: dict[str, Any], split: Split) -> dict[str, Any]:
+    """Have a fresh process fit one model, and judge the topics it wrote down."""
+    with tempfile.TemporaryDirectory(dir=split.file.parent) as home:
+        path = Path(home) / "order.json"
+        path.write_text(json.dumps(order))
+        command = [python, "-m", "benchmarks.lda_worker", str(path)]
+        others = harness.OthersWork()
+        # It runs where its files are, because BigARTM leaves logs where it runs.
+        done = subprocess.run(command, cwd=home, env=_environment(), capture_output=True, text=True, check=False)
+        busy = others.cores()
+        if done.returncode:
+            raise RuntimeError(f"{order['system']} failed:\n{done.stdout}\n{done.stderr}")
+        answer = json.loads((Path(home) / "answer.json").read_text())
+        for point in answer["points"]:
+            point["perplexity"] = split.perplexity(np.load(Path(home) / f"{point['iterations']}.npy"))
+    return {"seed": order["seed"], **answer, "others": busy, "disturbed": busy > harness.DISTURBED}
+
+
+def _environment() -> dict[str, str]:
+    """Variables of a worker: it finds this package, and libraries for matrices start no threads beside the two it has."""
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    return {**os.environ, **one, "PYTHONPATH": path}
+
+
+def _remark(run: Mapping[str, Any]) -> str:
+    late = "; its time was up" if run["ended"] != "done" else ""
+    return late + (f"; disturbed: others used {run['others']:.1f} cores" if run["disturbed"] else "")
+
+
+# --- what is made of them ----------------------------------------------------------------------------------------------------
+
+
+def seconds_to(target: float, points: Sequence[Mapping[str, float]]) -> float:
+    """When a run first has the perplexity, on a line between two snapshots; never is infinite."""
+    before = None
+    for point in points:
+        if point["perplexity"] <= target:
+            if before is None:
+                return point["seconds"]
+            share = (before["perplexity"] - target) / (before["perplexity"] - point["perplexity"])
+            return before["seconds"] + share * (point["seconds"] - before["seconds"])
+        before = point
+    return math.inf
+
+
+def summary(runs: Sequence[dict[str, Any]], peers: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The end of a system's runs, and when each reaches what the peer's run of the same seed has in the end."""
+    ends, targets = ([run["points"][-1] for run in of_system] for of_system in (runs, peers))
+    times = [seconds_to(target["perplexity"], run["points"]) for run, target in zip(runs, targets, strict=True)]
+    mean_time = mean(times)
+    reached = math.isfinite(mean_time)
+    target = mean(end["perplexity"] for end in targets)
+    perplexity = mean(end["perplexity"] for end in ends)
+    return {
+        "perplexity": perplexity,
+        "seconds": mean(end["seconds"] for end in ends),
+        "iterations": mean(end["iterations"] for end in ends),
+        "target": target,
+        "perplexity_ratio": perplexity / target,
+        "seconds_to_target": mean_time if reached else None,
+        "time_ratio": mean_time / mean(end["seconds"] for end in targets) if reached else None,
+        "others": max(run["others"] for run in runs),
+        "runs": list(runs),
+    }
+
+
+def goals(collection: str, systems: Mapping[str, Any]) -> list[dict[str, Any]]:
+    ours, peer = systems[OURS], systems[PEER]
+    ratio = math.inf if ours["time_ratio"] is None else ours["time_ratio"]
+    others = max(ours["others"], peer["others"])
+    return [
+        harness.goal(f"{collection}: time to {PEER}'s perplexity, % of its time", 100 * ratio, at_most=10, others=others),
+        harness.goal(f"{collection}: the same, as we would like it", 100 * ratio, at_most=5, others=others),
+        harness.goal(f"{collection}: perplexity, % of {PEER}'s", 100 * ours["perplexity_ratio"], at_most=100),
+    ]
+
+
+# --- tables ------------------------------------------------------------------------------------------------------------------
+
+
+def show(result: dict[str, Any]) -> None:
+    """Print the tables."""
+    harness.show_goals(result["goals"])
+    columns = ("system", "perplexity", "/ target", "passes", "s", "to target", "share", "others")
+    for name, found in result["collections"].items():
+        title = (
+            f"{name}: {found['documents']:,} documents, {found['words']:,} words, {found['tokens']:,.0f} tokens, "
+            f"K = {result['topics']}, mean of {result['seeds']}; {found['held_out_documents']:,} documents held out"
+        )
+        harness.show(title, columns, [_row(system, s) for system, s in found["systems"].items()])
+    harness.console.print(
+        f"target: {PEER}'s last perplexity; to target: seconds until it is reached, and their share of {PEER}'s; "
+        "others: cores that others kept busy, in the worst run. "
+        f"*: a run was disturbed, its time tells little. +: ended after {LIMIT:.0f} s."
+    )
+    for name, reason in result["left_out"].items():
+        harness.console.print(f"{name} left out: {reason}")
+    harness.console.print(f"drawn in {result['figure']}")
+
+
+def _row(system: str, found: Mapping[str, Any]) -> tuple[str, ...]:
+    reached = found["time_ratio"] is not None
+    cut = any(run["ended"] != "done" for run in found["runs"])
+    disturbed = any(run["disturbed"] for run in found["runs"])
+    return (
+        system,
+        f"{found['perplexity']:,.0f}",
+        f"{found['perplexity_ratio']:.3f}",
+        f"{found['iterations']:.0f}{'+' if cut else ''}",
+        f"{found['seconds']:.1f}",
+        f"{found['seconds_to_target']:.1f}" if reached else "never",
+        f"{found['time_ratio']:.3f}" if reached else "",
+        f"{found['others']:.1f}{'*' if disturbed else ''}",
+    )
+
+
+if __name__ == "__main__":
+    harness.alone("lda", run, show)

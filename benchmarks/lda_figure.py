@@ -1,0 +1,60 @@
+"""Quality over time of the systems of `lda`: a panel for each collection, a line for each run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+
+mpl.use("Agg")
+
+import matplotlib.pyplot as plt
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+# Okabe and Ito's colours, which colour-blind people can tell apart; markers say the same without colour.
+STYLES = {
+    "semascope": {"color": "#D55E00", "marker": "o", "linewidth": 2.2, "zorder": 3},
+    "tomotopy": {"color": "#0072B2", "marker": "s"},
+    "BigARTM": {"color": "#009E73", "marker": "D"},
+    "gensim": {"color": "#CC79A7", "marker": "^"},
+    "sklearn batch": {"color": "#000000", "marker": "v"},
+    "sklearn online": {"color": "#E69F00", "marker": "P"},
+}
+ROOM = 2.0
+"""Perplexities above this many times the best are left out: first steps would squeeze all that matters into a strip."""
+
+
+def draw(collections: Mapping[str, Any], topics: int, directory: Path) -> str:
+    """Draw lda.png; give its name."""
+    width = 4.6 * len(collections) + 1.6
+    figure, panels = plt.subplots(1, len(collections), figsize=(width, 4.6), squeeze=False, layout="constrained")
+    signs: dict[str, Any] = {}
+    for panel, (collection, found) in zip(panels[0], collections.items(), strict=True):
+        for name, system in found["systems"].items():
+            for run in system["runs"]:
+                seconds, perplexities = zip(*((p["seconds"], p["perplexity"]) for p in run["points"]), strict=True)
+                signs[name], *_ = panel.plot(seconds, perplexities, markersize=4.5, alpha=0.85, **STYLES[name])
+        target = found["systems"]["tomotopy"]["target"]
+        panel.axhline(target, color=STYLES["tomotopy"]["color"], linewidth=0.9, linestyle=":")
+        best = min(system["perplexity"] for system in found["systems"].values())
+        panel.set(xscale="log", yscale="log", xlabel="seconds of learning", ylim=(0.96 * best, ROOM * best))
+        panel.set_title(f"{collection}\n{found['documents']:,} documents, {found['tokens'] / 1e6:.1f} M tokens", fontsize=10)
+        panel.xaxis.set_major_formatter("{x:g}")
+        panel.yaxis.set_major_locator(LogLocator(subs=(1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)))
+        panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+        panel.yaxis.set_minor_formatter(NullFormatter())
+        panel.grid(alpha=0.3)
+        panel.spines[["top", "right"]].set_visible(False)
+    panels[0][0].set_ylabel("perplexity of held-out documents")
+    figure.legend(signs.values(), signs, loc="outside right center", frameon=False)
+    others = max(system["others"] for found in collections.values() for system in found["systems"].values())
+    figure.suptitle(
+        f"LDA, {topics} topics: quality over time (dotted: tomotopy's last; others kept up to {others:.1f} cores busy)",
+        fontsize=11,
+    )
+    directory.mkdir(exist_ok=True)
+    figure.savefig(directory / "lda.png", dpi=130)
+    plt.close(figure)
+    return f"{directory.name}/lda.png"

@@ -1,0 +1,237 @@
+"""One fit of one system of `lda`, in a process and an environment of its own.
+
+``python -m benchmarks.lda_worker ORDER.json``; topics after each number of iterations asked for are written as NUMBER.npy
+beside the order, words × topics, and answer.json says how many seconds each had taken.
+
+The clock runs while a system learns from counts that it has in its own form. It stands still while topics are written down,
+and while the data are turned into that form. Nothing is imported but what the system's own environment has.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+THREADS = 2
+ALPHA, ETA = 0.1, 0.01
+
+
+class TimeIsUpError(Exception):
+    """A run has taken as long as it may."""
+
+
+@dataclass
+class Recorder:
+    """Writes topics down while the clock stands still.
+
+    at      iterations whose topics are wanted
+    limit   seconds after which a run ends
+    """
+
+    home: Path
+    at: tuple[int, ...]
+    limit: float
+    points: list[dict[str, float]] = field(default_factory=list)
+    _seconds: float = 0.0
+    _began: float = 0.0
+
+    def start(self) -> None:
+        self._began = time.perf_counter()
+
+    def take(self, iterations: int, topics: Callable[[], Any]) -> None:
+        """Write down the topics after so many iterations, a row for each word."""
+        self._seconds += time.perf_counter() - self._began
+        np.save(self.home / f"{iterations}.npy", np.ascontiguousarray(topics(), dtype=np.float32))
+        self.points.append({"iterations": iterations, "seconds": self._seconds})
+        if self._seconds > self.limit:
+            raise TimeIsUpError
+        self.start()
+
+    def take_if_wanted(self, iterations: int, topics: Callable[[], Any]) -> None:
+        if iterations in self.at:
+            self.take(iterations, topics)
+
+    @property
+    def steps(self) -> list[int]:
+        """Iterations from each snapshot to the next."""
+        return np.diff(self.at, prepend=0).tolist()
+
+
+@dataclass(frozen=True)
+class Order:
+    """What to fit."""
+
+    counts: sp.csr_array
+    topics: int
+    seed: int
+
+
+# --- systems ---------------------------------------------------------------------------------------------------------------
+
+
+def semascope(order: Order, recorder: Recorder) -> None:
+    """Default settings."""
+    from benchmarks.observed import ObservedEngine
+    from semascope import LDA, Corpus, ThreadEngine
+
+    LDA(2, max_iter=2, engine=ThreadEngine(THREADS)).fit(order.counts[:500])  # compiles the kernels
+    corpus = Corpus.from_matrix(order.counts)
+    engine = ObservedEngine(THREADS, lambda iterations, state: recorder.take_if_wanted(iterations, lambda: state.topics))
+    recorder.start()
+    model = LDA(order.topics, random_state=order.seed, engine=engine).fit(corpus)
+    recorder.take(model.n_iter_, lambda: model.components_.T)
+
+
+def tomotopy(order: Order, recorder: Recorder) -> None:
+    """Collapsed Gibbs sampling, with α learned every ten iterations as is its default. Words are named by their numbers."""
+    import tomotopy as tp
+
+    model = tp.LDAModel(
+        min_cf=0, min_df=0, rm_top=0, tw=tp.TermWeight.ONE, k=order.topics, alpha=ALPHA, eta=ETA, seed=order.seed
+    )
+    for words, counts in _documents(order.counts):
+        model.add_doc(np.repeat(words, counts).astype(str).tolist())
+
+    def topics() -> Any:
+        found = np.zeros((order.counts.shape[1], order.topics), np.float32)  # words it has not seen stay at zero
+        found[[int(word) for word in model.used_vocabs]] = np.transpose(
+            [model.get_topic_word_dist(topic) for topic in range(order.topics)]
+        )
+        return found
+
+    recorder.start()
+    for iterations, more in zip(recorder.at, recorder.steps, strict=True):
+        model.train(more, workers=THREADS)
+        recorder.take(iterations, topics)
+
+
+def bigartm(order: Order, recorder: Recorder) -> None:
+    """EM with smoothed counts and ten passes over each document. It is its own LDA, but for scores that would cost time."""
+    import artm
+
+    def topics() -> Any:
+        phi = model.phi_
+        found = np.zeros((order.counts.shape[1], order.topics), np.float32)  # words it has not seen stay at zero
+        found[[int(word) for _, word in phi.index]] = phi.to_numpy()
+        return found
+
+    with tempfile.TemporaryDirectory() as home:
+        source = Path(home) / "documents.txt"
+        with source.open("w") as file:
+            for number, (words, counts) in enumerate(_documents(order.counts)):
+                file.write(" ".join([f"d{number}", *(f"{word}:{n}" for word, n in zip(words, counts, strict=True))]) + "\n")
+        data = artm.BatchVectorizer(data_path=str(source), data_format="vowpal_wabbit", target_folder=f"{home}/batches")
+        recorder.start()
+        model = artm.ARTM(
+            num_topics=order.topics,
+            num_processors=THREADS,
+            dictionary=data.dictionary,
+            regularizers=[artm.SmoothSparseThetaRegularizer(tau=ALPHA), artm.SmoothSparsePhiRegularizer(tau=ETA)],
+            seed=order.seed,
+        )
+        for iterations, more in zip(recorder.at, recorder.steps, strict=True):
+            model.fit_offline(data, num_collection_passes=more)
+            recorder.take(iterations, topics)
+
+
+def gensim(order: Order, recorder: Recorder) -> None:
+    """Online variational Bayes in processes; topics are taken at the end of each pass."""
+    from gensim.models import LdaMulticore
+
+    class Watched(LdaMulticore):
+        documents_seen = 0
+
+        def do_mstep(self, rho: float, other: Any, extra_pass: bool = False) -> None:
+            new = other.numdocs
+            super().do_mstep(rho, other, extra_pass)
+            self.documents_seen += new
+            passes, rest = divmod(self.documents_seen, len(documents))
+            if rest == 0:
+                recorder.take_if_wanted(passes, lambda: self.get_topics().T)
+
+    documents = [list(zip(words.tolist(), counts.tolist(), strict=True)) for words, counts in _documents(order.counts)]
+    recorder.start()
+    Watched(
+        documents,
+        num_topics=order.topics,
+        id2word={word: str(word) for word in range(order.counts.shape[1])},
+        workers=THREADS,
+        passes=recorder.at[-1],
+        alpha=ALPHA,
+        eta=ETA,
+        eval_every=None,
+        random_state=order.seed,
+    )
+
+
+def scikit_learn(method: str, order: Order, recorder: Recorder) -> None:
+    """Variational Bayes, in batches of 128 documents or of all; topics are taken at the end of each pass."""
+    from joblib.externals.loky import get_reusable_executor
+    from sklearn.decomposition import LatentDirichletAllocation
+
+    class Watched(LatentDirichletAllocation):
+        documents_seen = 0
+
+        def _em_step(self, X: Any, *arguments: Any, **named: Any) -> None:
+            super()._em_step(X, *arguments, **named)
+            self.documents_seen += X.shape[0]
+            passes, rest = divmod(self.documents_seen, order.counts.shape[0])
+            if rest == 0:
+                recorder.take_if_wanted(passes, lambda: (self.components_ / self.components_.sum(axis=1, keepdims=True)).T)
+
+    model = Watched(
+        order.topics,
+        learning_method=method,
+        n_jobs=THREADS,
+        doc_topic_prior=ALPHA,
+        topic_word_prior=ETA,
+        max_iter=recorder.at[-1],
+        random_state=order.seed,
+    )
+    try:
+        recorder.start()
+        model.fit(order.counts)
+    finally:
+        get_reusable_executor().shutdown(wait=True)  # or its processes would be taken for somebody else's
+
+
+def _documents(counts: sp.csr_array) -> list[tuple[Any, Any]]:
+    """Words and counts of the documents that have any."""
+    bounds = zip(counts.indptr[:-1], counts.indptr[1:], strict=True)
+    return [(counts.indices[a:b], counts.data[a:b].astype(int)) for a, b in bounds if a < b]
+
+
+SYSTEMS: dict[str, Callable[[Order, Recorder], None]] = {
+    "semascope": semascope,
+    "tomotopy": tomotopy,
+    "BigARTM": bigartm,
+    "gensim": gensim,
+    "sklearn batch": lambda order, recorder: scikit_learn("batch", order, recorder),
+    "sklearn online": lambda order, recorder: scikit_learn("online", order, recorder),
+}
+
+
+def main() -> None:
+    path = Path(sys.argv[1])
+    wanted = json.loads(path.read_text())
+    recorder = Recorder(path.parent, tuple(wanted["at"]), wanted["limit"])
+    order = Order(sp.csr_array(sp.load_npz(wanted["counts"])), wanted["topics"], wanted["seed"])
+    try:
+        SYSTEMS[wanted["system"]](order, recorder)
+        ended = "done"
+    except TimeIsUpError:
+        ended = "time is up"
+    (path.parent / "answer.json").write_text(json.dumps({"points": recorder.points, "ended": ended}))
+
+
+if __name__ == "__main__":
+    main()
