@@ -21,6 +21,7 @@ from semascope.corpus.shards import frozen
 from semascope.engines.base import Engine
 from semascope.engines.threads import ThreadEngine
 from semascope.errors import InputError, InterruptedFitWarning
+from semascope.evaluation.coherence import coherence, diversity
 from semascope.evaluation.heldout import perplexity
 from semascope.storage import Directory, writing
 from semascope.training.checkpoint import Checkpoints
@@ -189,6 +190,31 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """Give the held-out perplexity of documents, by document completion; lower is better."""
         corpus = self._corpus_to_use(X)
         return perplexity(self.components_.T, corpus.shards(), self._engine(), seed=seed)
+
+    def coherence(self, X: Any, measure: str = "npmi", n: int = 10) -> NDArray[np.float64]:
+        """Tell how well the top words of each topic stand together in documents; higher is better.
+
+        Parameters
+        ----------
+        X : Corpus, list of str, or matrix of shape (n_documents, n_words)
+            The documents to look for the words in; those the model was fitted to, for example.
+        measure : {"npmi", "umass", "c_v"}, default="npmi"
+            See `semascope.evaluation.coherence`, where they are defined.
+        n : int, default=10
+            How many top words of each topic.
+
+        Returns
+        -------
+        ndarray of shape (n_components,)
+            One value for each topic.
+        """
+        corpus = self._corpus_to_use(X)
+        return coherence(self.components_.T, corpus, measure, n)
+
+    def diversity(self, n: int = 25) -> float:
+        """Give the share of distinct words among the top n words of all topics: 1 when topics share none of them."""
+        check_is_fitted(self, "components_")
+        return diversity(self.components_.T, n)
 
     # --- on disk -------------------------------------------------------------------------------------------------------------
 
