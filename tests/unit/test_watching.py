@@ -1,11 +1,9 @@
 """A fit that is watched by documents held out: what is noted, and that nothing else changes."""
 
-import signal
-
 import numpy as np
 import pytest
 
-from helpers import large_counts, mpirun
+from helpers import large_counts, mpirun, press_ctrl_c
 from semascope import LDA, PLSA, Checkpoints, Corpus, ThreadEngine, load
 from semascope.errors import InputError, InterruptedFitWarning
 from semascope.training import loop
@@ -75,15 +73,7 @@ def test_the_path_is_kept_with_the_model(parts, tmp_path):
 
 def test_a_run_that_was_cut_off_and_resumed_has_the_whole_path(parts, tmp_path, monkeypatch):
     train, heldout = parts
-    update, done = EM.update, []
-
-    def interrupted(self, *arguments):
-        done.append(1)
-        if len(done) == 6:
-            signal.raise_signal(signal.SIGINT)
-        return update(self, *arguments)
-
-    monkeypatch.setattr(EM, "update", interrupted)
+    press_ctrl_c(monkeypatch, iteration=6)
     with pytest.warns(InterruptedFitWarning):
         cut_off = PLSA(**SETTINGS).fit(train, heldout=heldout, checkpoints=Checkpoints(tmp_path / "c"))
     assert [iteration for iteration, _ in without_seconds(cut_off)] == [1, 2, 3, 5, 6]

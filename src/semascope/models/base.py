@@ -53,6 +53,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     n_features_in_: int
     n_iter_: int
     stopped_by_: str
+    corpus_: dict[str, Any]
     heldout_path_: Sequence[Sequence[float]] = ()  # models of older versions have none
     n_components: int
     max_iter: int
