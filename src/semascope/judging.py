@@ -216,7 +216,7 @@ class Suggestion:
 
 
 def suggest(trials: Sequence[Trial]) -> Suggestion:
-    """Suggest the fewest topics whose held-out perplexity is within a hundredth of the best.
+    """Suggest the fewest topics whose held-out perplexity is within a hundredth of the best, and say if coherence disagrees.
 
     Examples
     --------
@@ -224,9 +224,10 @@ def suggest(trials: Sequence[Trial]) -> Suggestion:
     >>> suggest(trials).topics
     20
     """
-    means = [(topics, perplexity) for topics, perplexity, _ in by_topics(trials)]
-    best_topics, best = min(means, key=lambda mean: mean[1])
-    fewest = next(topics for topics, perplexity in means if perplexity <= best * (1 + CLOSE_ENOUGH))
+    means = by_topics(trials)
+    best_topics, best, _ = min(means, key=lambda mean: mean[1])
+    fewest = next(topics for topics, perplexity, _ in means if perplexity <= best * (1 + CLOSE_ENOUGH))
+    most_coherent = max(means, key=lambda mean: mean[2])[0]
     if len(means) == 1:
         return Suggestion(fewest, "no other number was tried")
     if fewest == best_topics:
@@ -237,4 +238,6 @@ def suggest(trials: Sequence[Trial]) -> Suggestion:
         )
     if fewest == means[-1][0]:
         reason += "; it is the largest that was tried, so more may be better still"
+    if most_coherent != fewest:
+        reason += f"; the most coherent are {most_coherent}"
     return Suggestion(fewest, reason)

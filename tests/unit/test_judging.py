@@ -125,3 +125,9 @@ def test_the_smallest_number_of_topics_that_is_good_enough_is_suggested(perplexi
     assert isinstance(suggested, Suggestion)
     assert suggested.topics == topics
     assert reason in suggested.reason
+
+
+def test_a_suggestion_says_when_coherence_is_best_elsewhere():
+    suggested = suggest([trial(10, 1100.0), trial(20, 1500.0)])  # the more topics, the more coherent
+    assert suggested.reason.endswith("; the most coherent are 20")
+    assert "coherent" not in suggest([trial(10, 1500.0), trial(20, 1100.0)]).reason
