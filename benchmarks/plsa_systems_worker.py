@@ -120,7 +120,7 @@ def fit(system: dict[str, Any], corpus: Corpus, topics: int, iterations: int, wa
     algorithm = kind(topics, corpus.n_documents, corpus.n_words, corpus.n_tokens, SEED)
     engine = Engine(MPIEngine(system["threads"]) if system["mpi"] else ThreadEngine(system["threads"]))
     shards = [_one_shard(corpus)] if system.get("one_shard") else corpus.shards()
-    done = run(algorithm, shards, engine, stop=StopRule(iterations, 0), watch=lambda history: watch.note(engine.placed))
+    done = run(algorithm, shards, engine, stop=StopRule(iterations, 0), watch=lambda moment: watch.note(engine.placed))
     return Model(done.state.topics.T, done.documents, done.history)
 
 

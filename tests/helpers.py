@@ -3,12 +3,15 @@
 import gzip
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+
+from semascope.training.em import EM
 
 
 def random_counts(seed, n_documents=30, n_words=25, n_topics=3, length=40):
@@ -56,3 +59,16 @@ def mpirun(n_ranks, *arguments, wait=True, **options):
     environment = os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "env": environment} | options
     return subprocess.run(command, timeout=90, check=False, **streams) if wait else subprocess.Popen(command, **streams)
+
+
+def press_ctrl_c(monkeypatch, iteration):
+    """Have Ctrl-C pressed once, in the given iteration of a fit."""
+    update, done = EM.update, []
+
+    def interrupted(self, *arguments):
+        done.append(1)
+        if len(done) == iteration:
+            signal.raise_signal(signal.SIGINT)
+        return update(self, *arguments)
+
+    monkeypatch.setattr(EM, "update", interrupted)

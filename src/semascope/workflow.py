@@ -15,6 +15,7 @@ from semascope.corpus.read import Documents
 from semascope.corpus.readers.counts import CountedDocuments
 from semascope.engines.base import Engine
 from semascope.errors import FormatError, InputError, InterruptedFitWarning
+from semascope.judging import Split
 from semascope.models.base import TopicModel
 from semascope.models.editing import Merge, Topic, edited
 from semascope.models.load import MODELS, load
@@ -63,7 +64,7 @@ class FitResult:
 
 
 def fit(
-    corpus: Corpus,
+    documents: Corpus | Split,
     target: Path,
     model_name: str,
     settings: dict[str, Any],
@@ -73,13 +74,23 @@ def fit(
     resume: bool = False,
     checkpoint_seconds: float = 60.0,
 ) -> FitResult:
-    """Fit a model to a corpus and save it, with checkpoints beside it until it is finished."""
+    """Fit a model and save it, with checkpoints beside it until it is finished.
+
+    Parameters
+    ----------
+    documents : Corpus or Split
+        What to learn from. Of a split corpus one part is learned from, and the fit is judged by the other while it goes on.
+    """
     checkpoints = Checkpoints(checkpoint_of(target), seconds=checkpoint_seconds, resume=resume)
     engine.once(lambda: _see_to_the_way(target, checkpoints, overwrite=overwrite))
     model: Any = MODELS[model_name](**settings, engine=engine, verbose=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InterruptedFitWarning)  # the caller is told by `unfinished`
-        model.fit(corpus, checkpoints=checkpoints)
+        if isinstance(documents, Split):
+            model.fit(documents.train, checkpoints=checkpoints, heldout=documents.heldout)
+            model.corpus_["split_from"] = documents.facts()
+        else:
+            model.fit(documents, checkpoints=checkpoints)
     model.save(target)
     if model.stopped_by_ == "interrupted":
         return FitResult(model, checkpoints.directory)

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from helpers import press_ctrl_c
 from semascope import PLSA, Checkpoints, Corpus, __version__, load
 from semascope.cli.main import COMMANDS
-from semascope.training.em import EM
 from semascope.workflow import checkpoint_of
 
 HEAVY = ["numpy", "scipy", "numba", "polars", "pyarrow", "sklearn"]
@@ -44,19 +44,6 @@ def leave_unfinished(corpus: Path, target: Path, **settings: Any) -> None:
     """Leave the checkpoint of a run that was killed in its fifth iteration."""
     checkpoints = Checkpoints(checkpoint_of(target), seconds=0)
     PLSA(2, **{"random_state": 0, "max_iter": 4, **settings}).fit(Corpus.open(corpus), checkpoints=checkpoints)
-
-
-def press_ctrl_c(monkeypatch: pytest.MonkeyPatch, iteration: int) -> None:
-    """Have Ctrl-C pressed once, in the given iteration of a fit."""
-    update, done = EM.update, []
-
-    def interrupted(self: EM, *arguments: Any) -> Any:
-        done.append(1)
-        if len(done) == iteration:
-            signal.raise_signal(signal.SIGINT)
-        return update(self, *arguments)
-
-    monkeypatch.setattr(EM, "update", interrupted)
 
 
 def test_version_is_printed(run):

@@ -27,7 +27,10 @@ def use_everything(X, texts):
     model = PLSA(3, max_iter=2, random_state=0, engine=ThreadEngine(2)).fit(X)
     model.transform(X)
     model.perplexity(X)
-    Corpus.from_texts(texts)
+    model.coherence(X)
+    model.coherence(X, "c_v")
+    read = Corpus.from_texts(texts)
+    PLSA(1, max_iter=1, random_state=0).fit(read).coherence(read, "c_v")
 
 
 def test_nothing_recompiles_on_other_kinds_of_input(tmp_path):

@@ -9,7 +9,8 @@ import semascope
 
 ROOT = Path(semascope.__file__).parent
 LAYERS = [
-    "errors", "machine", "storage", "kernels", "corpus", "engines", "training", "evaluation", "models", "workflow", "cli",
+    "errors", "machine", "storage", "kernels", "corpus", "engines", "training", "evaluation", "models", "judging",
+    "workflow", "cli",
 ]  # fmt: skip
 """Each may import those before it."""
 

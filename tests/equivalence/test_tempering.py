@@ -163,8 +163,8 @@ def test_auto_is_cut_off_in_its_search_and_resumed_to_the_same_bits(overfitted, 
     corpus = Corpus.from_matrix(overfitted)
     algorithm, stop = TemperedEM(**facts(corpus, 10)), StopRule(20, 1e-4)
 
-    def cut_off(history, note):
-        if note.startswith("β = 0.81"):
+    def cut_off(moment):
+        if moment.note.startswith("β = 0.81"):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

@@ -3,6 +3,7 @@
 import io
 import sys
 
+from semascope.training.loop import Moment
 from semascope.training.progress import progress_bar
 
 
@@ -16,12 +17,13 @@ def test_a_terminal_sees_objective_speed_and_time_left(monkeypatch):
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setenv("COLUMNS", "160")
     with progress_bar("PLSA", max_iter=10, n_tokens=1000, show=True) as watch:
-        watch([-7000.0], "")
-        watch([-7000.0, -6500.0], "")
+        watch(Moment(1, 0.5, [-7000.0], "", lambda: None))
+        watch(Moment(2, 1.0, [-7000.0, -6500.0], "held-out perplexity 1,234", lambda: None))
     seen = terminal.getvalue()
     assert "PLSA" in seen
     assert "log-likelihood -6.5000 a token" in seen
     assert "tokens/s" in seen
+    assert "held-out perplexity 1,234" in seen
     assert "2/10" in seen
     assert "left at most" in seen
 

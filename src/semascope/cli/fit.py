@@ -50,6 +50,15 @@ def fit(
         bool | None,
         typer.Option(help="Keep documents' topics in files while fitting; by default only where memory is too small."),
     ] = None,
+    watch_heldout: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE", help="Hold out so many of the documents (0.1), learn from the rest, and tell how well it goes."
+        ),
+    ] = None,
+    heldout_plot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw that as a picture (.png, .svg, .pdf); with --watch-heldout.")
+    ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was cut off.")] = False,
     checkpoint_seconds: Annotated[float, typer.Option(min=0, help="Time between checkpoints.")] = 60.0,
     overwrite: Overwrite = False,
@@ -57,17 +66,23 @@ def fit(
     """Fit a model to CORPUS and save it as MODEL."""
     from semascope import workflow
     from semascope.corpus.corpus import Corpus
+    from semascope.judging import hold_out
 
     given = {"tempering": _number_or_auto("--tempering", tempering), "alpha": _number_or_auto("--alpha", alpha), "eta": eta}
     own = _own_settings(name, given)
+    _see_to_the_plot(heldout_plot, watch_heldout)
     place = _engine(engine, threads)
     opened = place.together(lambda: Corpus.open(corpus))
-    if spill is None and engine == EngineName.threads and workflow.should_spill(opened, topics):
+    split = None if watch_heldout is None else place.together(lambda: hold_out(opened, watch_heldout, seed))
+    if split and place.leads:
+        held, rest = split.heldout.n_documents, split.train.n_documents
+        typer.echo(f"{held:,} documents are held out; the topics are learned from the other {rest:,}.", err=True)
+    if spill is None and engine == EngineName.threads and workflow.should_spill(split.train if split else opened, topics):
         typer.echo("Memory is small for this corpus: documents' topics are kept in files meanwhile (--spill).", err=True)
         spill = True
     settings = {"n_components": topics, "max_iter": max_iter, "tol": tol, "random_state": seed}
     result = workflow.fit(
-        opened,
+        split or opened,
         model,
         name.name.upper(),
         {**settings, **own},
@@ -79,16 +94,43 @@ def fit(
     if not place.leads:
         return
     console().print(topic_table(result.model, n_words=8))
+    if split:
+        _show_heldout(result.model, heldout_plot, f"{type(result.model).__name__}, {topics} topics, {corpus.resolve().name}")
     look = ["semascope", "topics", model]
     if result.unfinished:
         say(model, f"interrupted after {result.model.n_iter_} iterations; the model so far is saved.")
         again = ["--model", name, "--topics", topics, "--seed", seed, "--max-iter", max_iter, "--tol", tol]
         again += [part for option, value in own.items() for part in (f"--{option}", value)]
+        again += [] if split is None else ["--watch-heldout", watch_heldout]
         say_next(["semascope", "fit", corpus, model, *again, "--resume"], look)
         raise typer.Exit(code=130)
     reason = "the log-likelihood settled" if result.model.stopped_by_ == "settled" else "that was the most allowed"
     say(model, f"{topics} topics after {_iterations(result.model)}: {reason}.")
     say_next(look, ["semascope", "infer", model, "SOURCE"])
+
+
+def _see_to_the_plot(plot: Path | None, share: float | None) -> None:
+    if plot is None:
+        return
+    if share is None:
+        message = "--heldout-plot needs --watch-heldout, which gives it something to draw."
+        raise typer.BadParameter(message)
+    from semascope.cli.figures import see_that_it_can_be_drawn
+
+    see_that_it_can_be_drawn(plot)
+
+
+def _show_heldout(model: Any, plot: Path | None, title: str) -> None:
+    """Print how well the documents held out were predicted as time went by, and draw it if asked to."""
+    from semascope.cli.plots import heldout_picture, heldout_table
+
+    console().print("", heldout_table(model.heldout_path_))
+    console().print("", heldout_picture(model.heldout_path_), soft_wrap=False)
+    if plot is not None:
+        from semascope.cli.figures import draw_heldout
+
+        draw_heldout(plot, model.heldout_path_, title)
+        say(plot, "held-out perplexity against time.")
 
 
 def _iterations(model: Any) -> str:

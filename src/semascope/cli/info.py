@@ -78,8 +78,9 @@ def _of_model(model: Any) -> dict[str, Any]:
         "iterations": model.n_iter_,
         "stopped_by": model.stopped_by_,
         "log_likelihood": model.log_likelihood_[-1] if model.log_likelihood_ else None,
+        "heldout_perplexity": model.heldout_path_[-1][2] if model.heldout_path_ else None,
         "settings": {k: _described(v) for k, v in model.get_params().items() if k not in ("engine", "verbose")},
-        "corpus": model.corpus_["path"],
+        "corpus": model.corpus_["path"] or model.corpus_.get("split_from", {}).get("path"),
         "corpus_fingerprint": model.corpus_["fingerprint"],
     }
 

@@ -14,7 +14,7 @@ import polars as pl
 from semascope.corpus.analyze import Analyzer
 from semascope.corpus.ngrams import count_ngrams
 from semascope.corpus.number import Counted, Words, in_order, number_words, within_limits
-from semascope.corpus.pieces import Piece, Pieces
+from semascope.corpus.pieces import Piece, PieceList, Pieces
 from semascope.corpus.wordtable import WordTable
 from semascope.errors import InputError
 from semascope.machine import usable_cores
@@ -37,13 +37,38 @@ def count_texts(texts: Iterable[Sequence[str] | pl.Series], analyzer: Analyzer, 
     if analyzer.token_pattern is not None:
         words, tables = _count_tokens(_tokens_by_pattern(texts, analyzer), pieces)
     else:
-        words, tables = _count_with_kernel(texts, analyzer, pieces)
+        words, tables = _count_with_kernel(texts, analyzer, pieces, in_order_of_text=analyzer.ngrams != (1, 1))
     return _with_vocabulary(pieces, words, tables, analyzer)
 
 
 def count_tokens(documents: Iterable[Sequence[str]], analyzer: Analyzer, pieces: Pieces) -> Counted:
     """Count words that come ready made; the analyzer's stop words, stems and limits apply, its case and pattern do not."""
     return _with_vocabulary(pieces, *_count_tokens(documents, pieces), analyzer)
+
+
+def words_in_order(
+    texts: Sequence[str] | pl.Series, analyzer: Analyzer, wanted: pl.Series
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Give where each text ends, and all words in their order: the number of one that is `wanted`, -1 for any other.
+
+    Stop words and words that are too short take no place; words that limits keep out of a vocabulary do.
+    """
+    pieces = PieceList()
+    if analyzer.token_pattern is not None:
+        words, tables = _count_tokens(_tokens_by_pattern([texts], analyzer), pieces)
+    else:
+        words, tables = _count_with_kernel([texts], analyzer, pieces, in_order_of_text=True)
+    new_number, vocabulary = number_words(words, analyzer)
+    numbered = pl.DataFrame({"word": wanted, "number": np.arange(len(wanted), dtype=np.int32)})
+    joined = vocabulary.rename("word").to_frame().join(numbered, on="word", how="left", maintain_order="left")
+    number = joined["number"].fill_null(-1).to_numpy()
+    ends, found = [np.zeros(1, np.int64)], [np.empty(0, np.int32)]
+    for piece in pieces:
+        read = new_number[tables[piece.table][piece.words]]
+        kept = read >= 0
+        found.append(number[read[kept]])
+        ends.append(ends[-1][-1] + np.cumsum(np.append(0, kept))[piece.ends[1:]])
+    return np.concatenate(ends), np.concatenate(found)
 
 
 def _with_vocabulary(pieces: Pieces, words: Words, tables: list[NDArray[np.int64]], analyzer: Analyzer) -> Counted:
@@ -61,10 +86,10 @@ def _with_vocabulary(pieces: Pieces, words: Words, tables: list[NDArray[np.int64
 
 
 def _count_with_kernel(
-    texts: Iterable[Sequence[str] | pl.Series], analyzer: Analyzer, pieces: Pieces
+    texts: Iterable[Sequence[str] | pl.Series], analyzer: Analyzer, pieces: Pieces, *, in_order_of_text: bool
 ) -> tuple[Words, list[NDArray[np.int64]]]:
     """Count on all threads, each into a table of its own; give all words, and of each table their numbers among them."""
-    letters, threads, in_order_of_text = analyzer.letters(), usable_cores(), analyzer.ngrams != (1, 1)
+    letters, threads = analyzer.letters(), usable_cores()
     tables = [WordTable() for _ in range(threads)]
     free: SimpleQueue[int] = SimpleQueue()
     for number in range(threads):

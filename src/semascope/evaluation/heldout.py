@@ -16,7 +16,7 @@ import numpy as np
 
 from semascope.corpus.rows import Rows
 from semascope.corpus.shards import Shard, ShardRef, frozen, read_only
-from semascope.engines.base import Engine, Locals
+from semascope.engines.base import Engine, Locals, Placed
 from semascope.engines.exact import Scalars, ScalarTotal
 from semascope.errors import InputError
 from semascope.kernels.em import fold_in, log_likelihoods
@@ -57,12 +57,19 @@ def perplexity(
     seed : int, default=0
         Decides the halves.
     """
+    with engine.place(shards) as placed:
+        return perplexity_of_placed(topics, placed, known=known, seed=seed)
+
+
+def perplexity_of_placed(
+    topics: NDArray[Any], placed: Placed, *, known: NDArray[np.bool_] | None = None, seed: int = 0
+) -> float:
+    """Give the perplexity of documents that are placed on an engine already."""
     topics = frozen(topics, np.float32)
     if known is None:
         known = np.asarray(topics.any(axis=1))
-    with engine.place(shards) as placed:
-        score = placed.begin(partial(_score_shard, topics=topics, known=known, seed=seed))
-    log_likelihood, n_tokens = score.sums.sums()
+    score = placed.begin(partial(_score_shard, topics=topics, known=known, seed=seed))
+    log_likelihood, n_tokens = score.sums.sums() if score else (0.0, 0.0)  # no documents, no score
     if n_tokens == 0:
         msg = "perplexity needs a document with at least two words that the model knows, but there is none."
         raise InputError(msg)

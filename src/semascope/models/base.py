@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 import warnings
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -21,7 +22,9 @@ from semascope.corpus.shards import frozen
 from semascope.engines.base import Engine
 from semascope.engines.threads import ThreadEngine
 from semascope.errors import InputError, InterruptedFitWarning
+from semascope.evaluation.coherence import coherence, diversity
 from semascope.evaluation.heldout import perplexity
+from semascope.evaluation.watching import in_turn, watching
 from semascope.models.settings import read_settings, write_settings
 from semascope.models.topics import NamedTopics
 from semascope.models.words import word_table
@@ -43,7 +46,7 @@ class TopicModel(NamedTopics, TransformerMixin, BaseEstimator):
 
     saved_arrays: ClassVar[tuple[str, ...]] = ("topic_shares_", "doc_topics_")
     """Fitted attributes kept as arrays, beside the topics themselves: their last axis is topics, and merged topics add up."""
-    saved_facts: ClassVar[tuple[str, ...]] = ("n_iter_", "stopped_by_", "n_features_in_", "corpus_")
+    saved_facts: ClassVar[tuple[str, ...]] = ("n_iter_", "stopped_by_", "n_features_in_", "corpus_", "heldout_path_")
     """Fitted attributes kept in the manifest."""
 
     components_: NDArray[Any]
@@ -53,6 +56,8 @@ class TopicModel(NamedTopics, TransformerMixin, BaseEstimator):
     n_features_in_: int
     n_iter_: int
     stopped_by_: str
+    corpus_: dict[str, Any]
+    heldout_path_: Sequence[Sequence[float]] = ()  # models of older versions have none
     n_components: int
     max_iter: int
     tol: float
@@ -83,6 +88,9 @@ class TopicModel(NamedTopics, TransformerMixin, BaseEstimator):
     def _corpus_to_use(self, X: Any) -> Corpus:
         """Make a corpus over the words of the fitted model."""
         check_is_fitted(self, "components_")
+        return self._over_its_words(X)
+
+    def _over_its_words(self, X: Any) -> Corpus:
         if isinstance(X, Corpus | Documents) or _is_texts(X):
             if self._words is None:
                 msg = "this model was fitted on a matrix without words, so it cannot read texts: give it a matrix."
@@ -134,16 +142,29 @@ class TopicModel(NamedTopics, TransformerMixin, BaseEstimator):
             "dtype": self.dtype,
         }
 
-    def _train(self, algorithm: Any, corpus: Corpus, checkpoints: Checkpoints | None, settings: dict[str, Any]) -> Fitted:
-        """Run an algorithm, and keep what every model learns. A checkpoint of a run with other `settings` is not resumed."""
+    def _train(
+        self, algorithm: Any, corpus: Corpus, checkpoints: Checkpoints | None, settings: dict[str, Any], heldout: Any = None
+    ) -> Fitted:
+        """Run an algorithm, and keep what every model learns. A checkpoint of a run with other `settings` is not resumed.
+
+        The topics are judged by the documents in `heldout` now and then, if there are any.
+        """
         engine, name = self._engine(), type(self).__name__
-        if checkpoints:
-            identity = {**settings, **asdict(algorithm), "corpus": corpus.fingerprint}
-            checkpoints = replace(checkpoints, identity=identity)
+        judges = None if heldout is None else engine.together(lambda: self._over_its_words(heldout))
+        work_dir = checkpoints.directory.parent if checkpoints else None
         show = self.verbose and engine.leads
-        with progress_bar(name, max_iter=self.max_iter, n_tokens=corpus.n_tokens, show=show) as watch:
-            stop = StopRule(self.max_iter, self.tol)
+        with (
+            watching(judges, corpus, engine, work_dir) as judging,
+            progress_bar(name, max_iter=self.max_iter, n_tokens=corpus.n_tokens, show=show) as bar,
+        ):
+            if checkpoints:
+                identity = {**settings, **asdict(algorithm), "corpus": corpus.fingerprint}
+                identity |= {"heldout": judges.fingerprint} if judges is not None else {}
+                notes = {"heldout_path": judging.path} if judging else checkpoints.notes
+                checkpoints = replace(checkpoints, identity=identity, notes=notes)
+            stop, watch = StopRule(self.max_iter, self.tol), in_turn(judging, bar)
             fitted = run(algorithm, corpus.shards(), engine, stop=stop, watch=watch, checkpoints=checkpoints)
+            self.heldout_path_ = judging.finish(fitted) if judging else []
         if fitted.stopped_by == INTERRUPTED and engine.leads:
             warnings.warn(
                 f"Ctrl-C ended the fit after {len(fitted.history)} iterations; the model so far is kept.",
@@ -219,6 +240,31 @@ class TopicModel(NamedTopics, TransformerMixin, BaseEstimator):
         """Give the held-out perplexity of documents, by document completion; lower is better."""
         corpus = self._corpus_to_use(X)
         return perplexity(self.components_.T, corpus.shards(), self._engine(), seed=seed)
+
+    def coherence(self, X: Any, measure: str = "npmi", n: int = 10) -> NDArray[np.float64]:
+        """Tell how well the top words of each topic stand together in documents; higher is better.
+
+        Parameters
+        ----------
+        X : Corpus, list of str, or matrix of shape (n_documents, n_words)
+            The documents to look for the words in; those the model was fitted to, for example.
+        measure : {"npmi", "umass", "c_v"}, default="npmi"
+            See `semascope.evaluation.coherence`, where they are defined.
+        n : int, default=10
+            How many top words of each topic.
+
+        Returns
+        -------
+        ndarray of shape (n_components,)
+            One value for each topic.
+        """
+        corpus = self._corpus_to_use(X)
+        return coherence(self.components_.T, corpus, measure, n)
+
+    def diversity(self, n: int = 25) -> float:
+        """Give the share of distinct words among the top n words of all topics: 1 when topics share none of them."""
+        check_is_fitted(self, "components_")
+        return diversity(self.components_.T, n)
 
     # --- on disk -------------------------------------------------------------------------------------------------------------
 

@@ -64,6 +64,9 @@ class LDA(TopicModel):
         Prior of the topics in a document, as given or learned.
     log_likelihood_ : list of float
         Σ n log P(word | document) before each iteration.
+    heldout_path_ : list of [iteration, seconds, perplexity]
+        How well the topics predicted the documents in `heldout` after iterations 1, 2, 3, 5, 8 and so on, and the last. Time
+        spent on this does not count.
     n_iter_ : int
         Number of iterations.
     stopped_by_ : {"settled", "iterations", "interrupted"}
@@ -108,7 +111,7 @@ class LDA(TopicModel):
         self.engine = engine
         self.verbose = verbose
 
-    def fit(self, X: Any, y: None = None, *, checkpoints: Checkpoints | None = None) -> Self:
+    def fit(self, X: Any, y: None = None, *, checkpoints: Checkpoints | None = None, heldout: Any = None) -> Self:
         """Learn the topics of a corpus, of texts, or of a matrix of counts.
 
         Parameters
@@ -119,6 +122,8 @@ class LDA(TopicModel):
             Ignored.
         checkpoints : Checkpoints, optional
             Save the run now and then, and resume one that was cut off.
+        heldout : like X, optional
+            Documents to judge the topics by while they are learned: see `heldout_path_`. Nothing is learned from them.
         """
         corpus = self._engine().together(lambda: self._checked(X))
         learn = self.alpha == AUTO
@@ -133,7 +138,7 @@ class LDA(TopicModel):
             learn_eta=learn_eta,
             few=bool(self.few_topics),
         )
-        fitted = self._train(algorithm, corpus, checkpoints, {"algorithm": "cvb0"})
+        fitted = self._train(algorithm, corpus, checkpoints, {"algorithm": "cvb0"}, heldout)
         self.alpha_ = fitted.state.document_alpha
         self.log_likelihood_ = fitted.history
         return self

@@ -70,6 +70,9 @@ class PLSA(TopicModel):
         β; 1 for plain EM.
     tempering_path_ : list of pairs of float
         The values of β that "auto" tried, and the perplexity of the words held out at each.
+    heldout_path_ : list of [iteration, seconds, perplexity]
+        How well the topics predicted the documents in `heldout` after iterations 1, 2, 3, 5, 8 and so on, and the last. Time
+        spent on this does not count.
     n_iter_ : int
         Number of iterations.
     stopped_by_ : {"settled", "iterations", "interrupted"}
@@ -114,7 +117,7 @@ class PLSA(TopicModel):
         self.engine = engine
         self.verbose = verbose
 
-    def fit(self, X: Any, y: None = None, *, checkpoints: Checkpoints | None = None) -> Self:
+    def fit(self, X: Any, y: None = None, *, checkpoints: Checkpoints | None = None, heldout: Any = None) -> Self:
         """Learn the topics of a corpus, of texts, or of a matrix of counts.
 
         Parameters
@@ -125,11 +128,13 @@ class PLSA(TopicModel):
             Ignored.
         checkpoints : Checkpoints, optional
             Save the run now and then, and resume one that was cut off.
+        heldout : like X, optional
+            Documents to judge the topics by while they are learned: see `heldout_path_`. Nothing is learned from them.
         """
         corpus = self._engine().together(lambda: self._checked(X))
         algorithm = self._algorithm_for(corpus)
         settings = {"algorithm": self.algorithm, "tempering": self.tempering}
-        fitted = self._train(algorithm, corpus, checkpoints, settings)
+        fitted = self._train(algorithm, corpus, checkpoints, settings, heldout)
         self.log_likelihood_ = list(algorithm.to_judge(fitted.state, fitted.history))
         self.tempering_ = getattr(fitted.state, "beta", 1.0)
         tried = Search(*getattr(fitted.state, "search", NO_SEARCH)).tried

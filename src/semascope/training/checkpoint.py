@@ -32,12 +32,15 @@ class Checkpoints:
         Go on from the checkpoint in `directory`.
     identity : dict
         What the run is about. A checkpoint of anything else is refused.
+    notes : dict of lists
+        What was noted on the way: saved with the run, and filled again when it is taken up.
     """
 
     directory: Path
     seconds: float = 60.0
     resume: bool = False
     identity: dict[str, Any] = field(default_factory=dict)
+    notes: dict[str, list[Any]] = field(default_factory=dict)
     _last: float = field(default_factory=time.monotonic)
 
     def __post_init__(self) -> None:
@@ -47,7 +50,7 @@ class Checkpoints:
         """Tell whether it is time."""
         return time.monotonic() - self._last >= self.seconds
 
-    def save(self, placed: Placed, state: Any, history: list[float]) -> None:
+    def save(self, placed: Placed, state: Any, history: list[float], seconds: float) -> None:
         """Write a checkpoint in place of the last one."""
         fields = state._asdict()
         arrays = {name: value for name, value in fields.items() if isinstance(value, np.ndarray)}
@@ -56,13 +59,13 @@ class Checkpoints:
             for name, array in arrays.items():
                 draft.array(f"state-{name}", array)
             numbers = {name: value for name, value in fields.items() if name not in arrays}
-            draft.facts.update(identity=self.identity, history=history, numbers=numbers)
+            draft.facts.update(identity=self.identity, history=history, numbers=numbers, seconds=seconds, notes=self.notes)
 
         placed.save(self.directory, FORMAT, VERSION, fill)
         self._last = time.monotonic()
 
-    def load(self, placed: Placed, state_type: Any) -> tuple[Any, list[float]]:
-        """Take up the last checkpoint: give its state and history, and put the locals back in place."""
+    def load(self, placed: Placed, state_type: Any) -> tuple[Any, list[float], float]:
+        """Take up the last checkpoint: give its state, history and seconds, and put the locals back in place."""
         directory = open_directory(self.directory, FORMAT, VERSION)
         found = directory.facts["identity"]
         for name, wanted in self.identity.items():
@@ -73,9 +76,12 @@ class Checkpoints:
                 )
                 raise InputError(msg)
         placed.load_locals(directory)
+        for name, noted in directory.facts.get("notes", {}).items():
+            self.notes.setdefault(name, [])[:] = noted
         numbers = directory.facts["numbers"]
         arrays = {n: np.array(directory.array(f"state-{n}")) for n in state_type._fields if n not in numbers}
-        return state_type(**arrays, **numbers), list(directory.facts["history"])
+        seconds = float(directory.facts.get("seconds", 0.0))  # older versions did not note them
+        return state_type(**arrays, **numbers), list(directory.facts["history"]), seconds
 
     def exists(self) -> bool:
         """Tell whether there is a checkpoint."""

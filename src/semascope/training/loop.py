@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 from semascope.corpus.shards import Shard, ShardRef
 from semascope.engines.base import Engine, Locals, Placed, Stats
@@ -49,11 +50,28 @@ class Algorithm(Protocol):
         """What to tell whoever looks on, beside the objective."""
 
 
-class Watcher(Protocol):
-    """Someone who looks on while a model is trained."""
+class Moment(NamedTuple):
+    """A run as it is after an iteration.
 
-    def __call__(self, history: Sequence[float], note: str) -> None:
-        """Take note of the objective after each iteration, and of what else there is to tell."""
+    iteration   how many there were
+    seconds     time they took, without what watchers took
+    history     the objectives that tell whether to stop
+    note        what else there is to tell
+    outcome     gives the state that the run would come to, were it to end now
+    """
+
+    iteration: int
+    seconds: float
+    history: Sequence[float]
+    note: str
+    outcome: Callable[[], Any]
+
+
+class Watcher(Protocol):
+    """Someone who looks on while a model is trained. With several processes those of all look on alike, or those of one."""
+
+    def __call__(self, moment: Moment, /) -> None:
+        """Take note of the run after each iteration."""
 
 
 @dataclass(frozen=True)
@@ -64,12 +82,30 @@ class Fitted:
     history     the objective, one value for each iteration
     documents   one row for each document
     stopped_by  why it ended: settled, iterations, time or interrupted
+    seconds     time that the iterations took, without what watchers took; that of all parts of a run that was resumed
     """
 
     state: Any
     history: list[float]
     documents: NDArray[Any]
     stopped_by: str
+    seconds: float
+
+
+class Stopwatch:
+    """Time that goes on but for pauses."""
+
+    def __init__(self, seconds: float) -> None:
+        self._began = time.monotonic() - seconds
+
+    def seconds(self) -> float:
+        return time.monotonic() - self._began
+
+    def without(self, action: Callable[[], None]) -> None:
+        """Do something that does not count."""
+        paused = time.monotonic()
+        action()
+        self._began += time.monotonic() - paused
 
 
 def run(
@@ -84,26 +120,28 @@ def run(
     """Train until the rule says stop; Ctrl-C stops early and keeps what there is."""
     work_dir = checkpoints.directory.parent if checkpoints else None
     with engine.place(shards, work_dir) as placed, CtrlC() as ctrl_c:
-        state, history = _start(algorithm, placed, checkpoints)
-        began = time.monotonic()
+        state, history, seconds = _start(algorithm, placed, checkpoints)
+        stopwatch = Stopwatch(seconds)
         while True:
-            seconds = time.monotonic() - began
-            reason = INTERRUPTED if ctrl_c.pressed else stop(algorithm.to_judge(state, history), seconds)
+            reason = INTERRUPTED if ctrl_c.pressed else stop(algorithm.to_judge(state, history), stopwatch.seconds())
             if reason := placed.agree(reason):
                 break
             stats = placed.step(algorithm.step, state)
             history.append(algorithm.objective(state, stats))
             state = algorithm.update(state, stats)
             if watch:
-                watch(algorithm.to_judge(state, history), algorithm.note(state))
+                to_judge, outcome = algorithm.to_judge(state, history), partial(algorithm.to_keep, state)
+                moment = Moment(len(history), stopwatch.seconds(), to_judge, algorithm.note(state), outcome)
+                stopwatch.without(partial(watch, moment))
             if checkpoints and placed.agree(checkpoints.due()):
-                checkpoints.save(placed, state, history)
+                checkpoints.save(placed, state, history, stopwatch.seconds())
+        seconds = stopwatch.seconds()
         if checkpoints and reason == INTERRUPTED:
-            checkpoints.save(placed, state, history)
-        return Fitted(algorithm.to_keep(state), history, placed.documents(algorithm.document_rows), reason)
+            checkpoints.save(placed, state, history, seconds)
+        return Fitted(algorithm.to_keep(state), history, placed.documents(algorithm.document_rows), reason, seconds)
 
 
-def _start(algorithm: Algorithm, placed: Placed, checkpoints: Checkpoints | None) -> tuple[Any, list[float]]:
+def _start(algorithm: Algorithm, placed: Placed, checkpoints: Checkpoints | None) -> tuple[Any, list[float], float]:
     if checkpoints and checkpoints.resume:
         return checkpoints.load(placed, algorithm.state_type)
-    return algorithm.start(placed.begin(algorithm.begin)), []
+    return algorithm.start(placed.begin(algorithm.begin)), [], 0.0

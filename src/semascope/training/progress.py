@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import count
 
-from semascope.training.loop import Watcher
+from semascope.training.loop import Moment, Watcher
 
 
 @contextmanager
@@ -31,12 +29,11 @@ def progress_bar(title: str, *, max_iter: int, n_tokens: float, show: bool) -> I
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(title, total=max_iter, facts="")
-        began, iterations = time.monotonic(), count(1)
 
-        def watch(history: Sequence[float], note: str) -> None:
-            speed = n_tokens * next(iterations) / max(time.monotonic() - began, 1e-9)  # a resumed run has a history already
-            objective = f"log-likelihood {history[-1] / max(n_tokens, 1e-300):.4f} a token" if history else ""
-            facts = ", ".join(part for part in (note, objective, f"{speed / 1e6:.1f} M tokens/s") if part)
-            progress.update(task, completed=len(history), facts=facts)
+        def watch(moment: Moment) -> None:
+            speed = n_tokens * moment.iteration / max(moment.seconds, 1e-9)
+            objective = f"log-likelihood {moment.history[-1] / max(n_tokens, 1e-300):.4f} a token" if moment.history else ""
+            facts = ", ".join(part for part in (moment.note, objective, f"{speed / 1e6:.1f} M tokens/s") if part)
+            progress.update(task, completed=len(moment.history), facts=facts)
 
         yield watch

@@ -1,0 +1,94 @@
+"""semascope evaluate MODEL CORPUS"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from semascope.cli.app import AsJson, ModelPath, command, console, counted, print_json, say, say_next, waiting
+
+if TYPE_CHECKING:
+    from semascope.judging import Report
+
+SHOWN = 3
+"""Topics to show of the least and of the most coherent."""
+
+
+@command
+def evaluate(
+    model: ModelPath,
+    corpus: Annotated[
+        Path | None, typer.Argument(metavar="CORPUS", help="Corpus directory; by default the one it was fitted to.")
+    ] = None,
+    words: Annotated[int, typer.Option(min=2, help="Top words of each topic to judge coherence by.")] = 10,
+    as_json: AsJson = False,
+) -> None:
+    """Say how good MODEL is: held-out perplexity, coherence and diversity of its topics."""
+    from semascope import judging
+    from semascope.corpus.corpus import Corpus
+    from semascope.models.load import load
+
+    fitted = load(model)
+    opened = judging.own_corpus(fitted) if corpus is None else Corpus.open(corpus)
+    with waiting("Judging the model"):
+        report = judging.report(fitted, opened, words)
+    if as_json:
+        means = {measure: sum(values) / len(values) for measure, values in report.coherence.items()}
+        print_json({"model": type(fitted).__name__, "corpus": str(opened.path), **report.to_dict(), "mean_coherence": means})
+        return
+    say(model, f"{type(fitted).__name__} of {counted(len(fitted.components_), 'topic')}, {_judged_by(report)}.")
+    out = console()
+    out.print("", _measures(report, words), "", _topics(report, fitted.top_words(words)), "")
+    say_next(["semascope", "topics", model], ["semascope", "sweep", opened.path, "--topics", "10,20,50,100"])
+
+
+def _judged_by(report: Report) -> str:
+    documents = counted(report.documents, "document")
+    if report.relation == "held out":
+        return f"judged by the {documents} held out of its fit"
+    if report.relation == "fitted to":
+        return f"judged by the {documents} that it was fitted to: their perplexity is not held-out, and flatters it"
+    return f"judged by {documents} of another corpus than it was fitted to"
+
+
+def _measures(report: Report, n_words: int) -> Any:
+    from rich.table import Table
+
+    table = Table(box=None, header_style="bold")
+    for name in ("measure", "mean", "worst", "best"):
+        table.add_column(name, justify="left" if name == "measure" else "right")
+    table.add_column("")
+    held_out = "held-out perplexity" if report.relation != "fitted to" else "perplexity, not held-out"
+    table.add_row(held_out, f"{report.perplexity:,.1f}", "", "", "lower is better")
+    said = {
+        "npmi": f"coherence of {n_words} words, −1 to 1: documents with both",
+        "umass": f"coherence of {n_words} words, 0 is best: documents with both",
+        "c_v": f"coherence of {n_words} words, 0 to 1: windows are {report.windows}",
+    }
+    for measure, values in report.coherence.items():
+        mean = sum(values) / len(values)
+        table.add_row(measure, *(f"{value:.3f}" for value in (mean, min(values), max(values))), said.get(measure, ""))
+    table.add_row("diversity", f"{report.diversity:.3f}", "", "", "distinct among the top 25 words of all topics")
+    return table
+
+
+def _topics(report: Report, words: list[Any]) -> Any:
+    """The topics whose words stand together least, and most."""
+    from rich.table import Table
+
+    values = report.coherence["npmi"]
+    order = sorted(range(len(values)), key=lambda topic: values[topic])
+    few = len(order) <= 2 * SHOWN
+    table = Table(box=None, header_style="bold")
+    table.add_column("topic", justify="right", style="cyan")
+    table.add_column("npmi", justify="right")
+    table.add_column("words, the least coherent topics first", overflow="fold")
+    for topic in order if few else order[:SHOWN]:
+        table.add_row(str(topic), f"{values[topic]:.3f}", " ".join(words[topic]))
+    if not few:
+        table.add_row("…", "", f"{len(order) - 2 * SHOWN:,} more")
+        for topic in order[-SHOWN:]:
+            table.add_row(str(topic), f"{values[topic]:.3f}", " ".join(words[topic]))
+    return table

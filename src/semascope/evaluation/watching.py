@@ -1,0 +1,101 @@
+"""Held-out perplexity while a model is trained: after how many iterations and how much time is it how good?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import takewhile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from semascope.corpus.corpus import Corpus
+from semascope.engines.base import Engine, Placed
+from semascope.evaluation.heldout import perplexity_of_placed
+from semascope.training.loop import Fitted, Moment, Watcher
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Step = list[float]
+"""Iteration, seconds of training, and held-out perplexity."""
+
+
+class HeldOut:
+    """Watches a run, and judges its topics now and then by documents that are placed on the engine.
+
+    Every process must watch, as all of them take part in judging.
+
+    Attributes
+    ----------
+    path : list of steps
+        What was found so far.
+    """
+
+    def __init__(self, placed: Placed) -> None:
+        self._placed = placed
+        self.path: list[Step] = []
+
+    def __call__(self, moment: Moment, /) -> None:
+        if is_due(moment.iteration):
+            self._judge(moment.iteration, moment.seconds, moment.outcome().topics)
+
+    def finish(self, fitted: Fitted) -> list[Step]:
+        """Judge the last topics, too, and give the whole path."""
+        n_iterations = len(fitted.history)
+        if not self.path or self.path[-1][0] != n_iterations:
+            self._judge(n_iterations, fitted.seconds, fitted.state.topics)
+        return self.path
+
+    def note(self) -> str:
+        """Tell the last perplexity."""
+        return f"held-out perplexity {self.path[-1][2]:,.0f}" if self.path else ""
+
+    def _judge(self, iteration: int, seconds: float, topics: NDArray[Any]) -> None:
+        perplexity = perplexity_of_placed(topics, self._placed)
+        self.path.append([iteration, self._placed.agree(seconds), perplexity])  # one clock for all
+
+
+@contextmanager
+def watching(heldout: Corpus | None, train: Corpus, engine: Engine, work_dir: Path | None) -> Iterator[HeldOut | None]:
+    """Hold documents ready to judge a model of other ones by, after seeing that they can be; of None make None."""
+    if heldout is None:
+        yield None
+        return
+    words = np.zeros((train.n_words, 1), dtype=np.float32)
+    for shard in train.shards():
+        words[shard.open().rows.words] = 1
+    with engine.place(heldout.shards(), work_dir) as placed:
+        perplexity_of_placed(words / max(words.sum(), 1), placed)  # to know before hours of training that it can be done
+        yield HeldOut(placed)
+
+
+def in_turn(heldout: HeldOut | None, show: Watcher | None) -> Watcher | None:
+    """Have both watch a run, and show people what was found on the documents held out."""
+    if heldout is None or show is None:
+        return heldout or show
+
+    def watch(moment: Moment, /) -> None:
+        heldout(moment)
+        show(moment._replace(note=", ".join(part for part in (moment.note, heldout.note()) if part)))
+
+    return watch
+
+
+def is_due(iteration: int) -> bool:
+    """Tell whether to judge after this iteration: often at first, when much changes, and rarely in the end.
+
+    Examples
+    --------
+    >>> [iteration for iteration in range(100) if is_due(iteration)]
+    [1, 2, 3, 5, 8, 12, 18, 27, 41, 62, 93]
+    """
+    return iteration in takewhile(lambda due: due <= iteration, _due())
+
+
+def _due() -> Iterator[int]:
+    due = 1
+    while True:
+        yield due
+        due += -(-due // 2)
