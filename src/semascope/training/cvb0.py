@@ -135,7 +135,7 @@ class CVB0(EM):
         assert isinstance(stats.word_topic, CountTotal)
         assert isinstance(stats.for_alpha, ScalarTotal)
         objective = self.objective(state, stats)
-        momentum = MOMENTUM if state.passes > 0 and objective >= state.objective else 0.0
+        momentum = MOMENTUM if state.passes > 0 and (self.few or objective >= state.objective) else 0.0
         counts, ahead = np.empty_like(state.counts), np.empty_like(state.counts)
         sums = np.zeros((self.n_languages, self.n_topics))
         unit = self.dtype_type(math.ldexp(1.0, -stats.word_topic.exponent))
