@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 import warnings
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -14,8 +15,9 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
-from semascope.corpus.analyze import Analyzer
+from semascope.corpus.analyzers import Analyzers, from_settings, to_settings
 from semascope.corpus.corpus import Corpus
+from semascope.corpus.lexicon import NAMELESS, Lexicon
 from semascope.corpus.read import Documents
 from semascope.corpus.shards import frozen
 from semascope.engines.base import Engine
@@ -32,7 +34,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FORMAT = "model"
-VERSION = 1
+VERSION = 2
+"""Since 2, words may have languages."""
 
 
 class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -46,7 +49,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     components_: NDArray[Any]
     doc_topics_: NDArray[Any]
     topic_shares_: NDArray[np.float64]
-    analyzer_: Analyzer | None
+    analyzer_: Analyzers | None
     n_features_in_: int
     n_iter_: int
     stopped_by_: str
@@ -68,12 +71,12 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             corpus = X
             self.n_features_in_ = corpus.n_words
             self.analyzer_ = corpus.analyzer
-            self._words: pl.Series | None = corpus.words
+            self._lexicon: Lexicon | None = corpus.lexicon
         else:
             corpus = Corpus.from_matrix(self._validated(X, reset=True))
             self.analyzer_ = None
             names = getattr(self, "feature_names_in_", None)
-            self._words = None if names is None else pl.Series("word", names, dtype=pl.String)
+            self._lexicon = None if names is None else Lexicon.of(list(names))
         self.corpus_ = {"fingerprint": corpus.fingerprint, "path": str(corpus.path) if corpus.path else None}
         return corpus
 
@@ -81,13 +84,13 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """Make a corpus over the words of the fitted model."""
         check_is_fitted(self, "components_")
         if isinstance(X, Corpus | Documents) or _is_texts(X):
-            if self._words is None:
+            if self._lexicon is None:
                 msg = "this model was fitted on a matrix without words, so it cannot read texts: give it a matrix."
                 raise InputError(msg)
             if isinstance(X, Corpus):
-                return X.aligned(self._words)
+                return X.aligned(self._lexicon)
             make = Corpus.build if isinstance(X, Documents) else Corpus.from_texts
-            return make(X, analyzer=self.analyzer_, vocabulary=self._words)
+            return make(X, analyzer=self.analyzer_, vocabulary=self._lexicon)
         return Corpus.from_matrix(self._validated(X, reset=False))
 
     def _validated(self, X: Any, *, reset: bool) -> Any:
@@ -160,9 +163,9 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def vocabulary_(self) -> NDArray[np.object_]:
         """The words; column j of `components_` is word j."""
         check_is_fitted(self, "components_")
-        if self._words is None:
+        if self._lexicon is None:
             return np.array([f"x{j}" for j in range(self.n_features_in_)], dtype=object)
-        return np.array(self._words.to_list(), dtype=object)
+        return np.array(self._lexicon.words.to_list(), dtype=object)
 
     @property
     def _n_features_out(self) -> int:
@@ -202,12 +205,13 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             draft.array("topics", np.ascontiguousarray(self.components_.T))
             for name in self.saved_arrays:
                 draft.array(name.rstrip("_"), getattr(self, name))
-            if self._words is not None:
-                draft.table("vocabulary", self._words.to_frame())
+            if self._lexicon is not None:
+                draft.table("vocabulary", self._lexicon.to_frame())
+                draft.facts["languages"] = list(self._lexicon.languages)
             draft.facts.update(
                 model=type(self).__name__,
                 settings={k: v for k, v in self.get_params(deep=False).items() if _is_plain(v)},
-                analyzer=self.analyzer_.to_dict() if self.analyzer_ else None,
+                analyzer=to_settings(self.analyzer_),
                 fitted={name: getattr(self, name) for name in self.saved_facts},
             )
 
@@ -220,8 +224,9 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             setattr(model, name, directory.array(name.rstrip("_")))
         for name, value in facts["fitted"].items():
             setattr(model, name, value)
-        model.analyzer_ = Analyzer.from_dict(facts["analyzer"]) if facts["analyzer"] else None
-        model._words = directory.table("vocabulary")["word"] if "vocabulary.arrow" in directory else None
+        model.analyzer_ = from_settings(facts["analyzer"])
+        words = directory.table("vocabulary") if "vocabulary.arrow" in directory else None
+        model._lexicon = None if words is None else Lexicon.from_frame(words, facts.get("languages", NAMELESS))
         return model
 
     # --- scikit-learn --------------------------------------------------------------------------------------------------------
@@ -239,14 +244,14 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
 
 def _is_texts(X: Any) -> bool:
-    """Tell a sequence of strings from a matrix."""
+    """Tell a sequence of strings, or of mappings of language to text, from a matrix."""
     if isinstance(X, str):
         msg = "expected several texts; put the one text into a list."
         raise InputError(msg)
     if isinstance(X, pl.Series):
-        return X.dtype == pl.String
+        return X.dtype == pl.String or isinstance(X.dtype, pl.Struct)
     if isinstance(X, list | tuple):
-        return len(X) > 0 and isinstance(X[0], str)
+        return len(X) > 0 and isinstance(X[0], str | Mapping)
     return isinstance(X, np.ndarray) and X.ndim == 1 and len(X) > 0 and isinstance(X[0], str)
 
 
