@@ -8,6 +8,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from semascope.corpus.analyze import Analyzer as Analyzer
     from semascope.corpus.corpus import Corpus as Corpus
+    from semascope.corpus.lexicon import Lexicon as Lexicon
     from semascope.corpus.read import Documents as Documents
     from semascope.corpus.read import read as read
     from semascope.corpus.read import read_counts as read_counts
@@ -27,6 +28,7 @@ _HOME = {
     "Documents": "semascope.corpus.read",
     "InformedPrior": "semascope.models.informed",
     "LDA": "semascope.models.lda",
+    "Lexicon": "semascope.corpus.lexicon",
     "MPIEngine": "semascope.engines.mpi",
     "PLSA": "semascope.models.plsa",
     "ThreadEngine": "semascope.engines.threads",

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from semascope import machine
-from semascope.corpus.analyze import Analyzer
+from semascope.corpus.analyzers import Analyzers
 from semascope.corpus.corpus import Corpus
 from semascope.corpus.read import Documents
 from semascope.corpus.readers.counts import CountedDocuments
@@ -26,7 +26,7 @@ from semascope.training.checkpoint import Checkpoints
 def build(
     documents: Documents | CountedDocuments,
     target: Path,
-    analyzer: Analyzer,
+    analyzer: Analyzers,
     *,
     overwrite: bool = False,
     watch: Callable[[int], None] | None = None,

@@ -11,6 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 from semascope import PLSA, Corpus, load
+from semascope.corpus.writing import VERSION
 from semascope.errors import FormatError, InputError
 from semascope.workflow import checkpoint_of
 
@@ -539,7 +540,7 @@ def test_an_altered_manifest_is_named(run, corpus):
 
 def test_a_corpus_of_a_newer_version_is_refused(run, corpus):
     manifest = corpus / "manifest.json"
-    manifest.write_text(manifest.read_text().replace('"version": 1', '"version": 2'))
+    manifest.write_text(manifest.read_text().replace(f'"version": {VERSION}', f'"version": {VERSION + 1}'))
     assert "newer" in run("info", corpus).complaint
 
 

@@ -141,7 +141,7 @@ except ss.errors.FormatError as error:
     print(f"[{error}]")
 """
     ran = mpirun(2, script(tmp_path, "import semascope.errors\n" + text), corpus_path)
-    sentence = "[rank 1: /nowhere/corpus: expected a semascope corpus (version 1), but there is no such directory.]"
+    sentence = "[rank 1: /nowhere/corpus: expected a semascope corpus (version 2), but there is no such directory.]"
     assert ran.stdout.count(sentence) == 2, ran.stdout + ran.stderr
 
 

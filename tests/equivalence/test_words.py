@@ -23,6 +23,7 @@ from semascope.corpus.count import count_texts
 from semascope.corpus.ngrams import RunTable
 from semascope.corpus.pieces import Piece, PieceList
 from semascope.corpus.rows import joined
+from semascope.corpus.texts import in_list
 from semascope.kernels.rows import by_word, renumber
 
 COLLECTIONS = [
@@ -40,8 +41,8 @@ NASTY = st.text(
 
 def counters(texts, analyzer):
     """Counter of words of each text, from the kernel."""
-    counted = count_texts([texts], analyzer, PieceList())
-    rows, words = joined(list(counted.rows())), counted.vocabulary.to_list()
+    counted = count_texts([in_list(texts, None)], analyzer, PieceList())
+    rows, words = joined(list(counted.rows())), counted.lexicon.words.to_list()
     return [
         Counter({words[w]: int(n) for w, n in zip(rows.words[a:b], rows.counts[a:b], strict=True)})
         for a, b in zip(rows.ends[:-1], rows.ends[1:], strict=True)

@@ -1,4 +1,4 @@
-"""Write the archive of the current format version: python tests/formats/make_archive.py v1"""
+"""Write the archive of the current format version: python tests/formats/make_archive.py v2"""
 
 import sys
 from pathlib import Path
@@ -15,3 +15,10 @@ if __name__ == "__main__":
     )
     corpus.save(home / "corpus")
     ss.PLSA(2, random_state=0).fit(corpus).save(home / "model")
+    corpus = ss.Corpus.from_texts(
+        [{"en": "The war is over.", "de": "Der Hund war da."}, {"de": "Die Katze war da."}],
+        ids=["a", "b"],
+        analyzer={"en": ss.Analyzer(stop_words=["the"]), "de": ss.Analyzer(stop_words=["der", "die"])},
+    )
+    corpus.save(home / "polylingual-corpus")
+    ss.PLSA(2, random_state=0).fit(corpus).save(home / "polylingual-model")

@@ -245,3 +245,17 @@ def test_archives_of_every_version_stay_readable(archive):
     assert model.analyzer_ == corpus.analyzer
     assert model.topic_names_ == ["topic 0", "topic 1"]
     assert model.merge_topics([0, 1], name="animals").transform(corpus).tolist() == [[1.0]] * 3
+
+
+@pytest.mark.parametrize("archive", [path for path in ARCHIVES if path.name != "v1"], ids=lambda path: path.name)
+def test_archives_of_several_languages_stay_readable(archive):
+    corpus = ss.Corpus.open(archive / "polylingual-corpus")
+    assert corpus.languages == ("en", "de")
+    assert corpus.vocabulary.tolist() == ["is", "over", "war", "da", "war", "hund", "katze"]
+    assert corpus.word_languages.tolist() == [0, 0, 0, 1, 1, 1, 1]
+    assert corpus.texts.to_list()[1] == {"en": None, "de": "Die Katze war da."}
+    assert corpus.analyzer["de"] == ss.Analyzer(stop_words=["der", "die"])
+    model = ss.load(archive / "polylingual-model")
+    assert model.analyzer_ == corpus.analyzer
+    assert model.transform(corpus.in_language("de")).shape == (2, 2)
+    assert model.transform([{"de": "Der Hund"}]).shape == (1, 2)

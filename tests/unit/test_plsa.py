@@ -52,7 +52,7 @@ def test_a_saved_model_is_the_same_model(model, tmp_path):
 
 def test_a_corpus_is_not_loaded_as_a_model(tmp_path):
     ss.Corpus.from_texts(TEXTS).save(tmp_path / "c")
-    with pytest.raises(FormatError, match=r"expected a semascope model \(version 1\), found a semascope corpus"):
+    with pytest.raises(FormatError, match=r"expected a semascope model \(version 2\), found a semascope corpus"):
         ss.load(tmp_path / "c")
 
 

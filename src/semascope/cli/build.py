@@ -24,6 +24,7 @@ from semascope.cli.app import (
     say_next,
     waiting,
 )
+from semascope.cli.by_language import analyzers_for, fields_of_text, listed
 from semascope.errors import InputError
 
 if TYPE_CHECKING:
@@ -38,6 +39,13 @@ def build(
     format: SourceFormat = None,
     encoding: SourceEncoding = None,
     text: TextFields = None,
+    languages: Annotated[
+        str | None,
+        typer.Option(metavar="CODE,CODE…", help="Languages of the texts, as in en,de; --text is then en=FIELD."),
+    ] = None,
+    texts: Annotated[
+        str | None, typer.Option(metavar="FIELD", help='Field that holds an object of language and text, "texts" by default.')
+    ] = None,
     id: IdField = "id",
     labels: LabelsField = "labels",
     label_separator: LabelSeparator = None,
@@ -51,9 +59,14 @@ def build(
     min_length: Annotated[int, typer.Option(min=1, help="Shortest word.")] = 2,
     stop_words: Annotated[
         str | None,
-        typer.Option(help='Language whose stop words to leave out ("german"), or a file with one word on each line.'),
+        typer.Option(
+            help='Language whose stop words to leave out ("german" or "de"), or a file with one word on each line; of several '
+            'languages "en=english,de=FILE", or "auto" for those of each.'
+        ),
     ] = None,
-    stemmer: Annotated[str | None, typer.Option(help="Language of a Snowball stemmer.")] = None,
+    stemmer: Annotated[
+        str | None, typer.Option(help='Language of a Snowball stemmer, "en=english,de=german" of several, or "auto".')
+    ] = None,
     ngrams: Annotated[
         str, typer.Option(metavar="N or N,M", help="Count runs of N to M words as words: 1,2 for words and pairs.")
     ] = "1",
@@ -64,72 +77,54 @@ def build(
 ) -> None:
     """Count the words of the documents in SOURCE and save them as CORPUS."""
     from semascope import workflow
-    from semascope.corpus.analyze import Analyzer
     from semascope.corpus.read import is_counts, read, read_counts
 
-    analyzer = Analyzer(
-        lowercase=lowercase,
-        min_length=min_length,
-        stop_words=_stop_words(stop_words),
-        stemmer=stemmer,
-        ngrams=_range("--ngrams", ngrams),
-        min_df=_bound("--min-df", min_df),
-        max_df=_bound("--max-df", max_df),
-        max_features=max_features,
-    )
+    codes = listed(languages or "")
+    settings = {
+        "lowercase": lowercase,
+        "min_length": min_length,
+        "ngrams": _range("--ngrams", ngrams),
+        "min_df": _bound("--min-df", min_df),
+        "max_df": _bound("--max-df", max_df),
+        "max_features": max_features,
+    }
+    analyzer = analyzers_for(codes, stop_words, stemmer, settings)
     how: dict[str, Any] = {"format": format, "encoding": encoding, "skip_bad": skip_bad}
     documents: Documents | CountedDocuments
     if triples is not None or is_counts(source, format):
+        if languages is not None or texts is not None:
+            message = f"{source}: --languages and --texts are for texts, but this is a source of counts."
+            raise InputError(message)
         documents = read_counts(source, vocabulary=vocabulary, **_columns(triples), **how)
     elif vocabulary is not None:
         message = f"{source}: --vocabulary names the words of counts, but this is a source of texts."
         raise InputError(message)
     else:
-        fields: dict[str, Any] = {"text": text or "text", "id": id, "labels": labels, "label_separator": label_separator}
-        documents = read(source, keep=_listed(keep), **fields, **how)
+        fields: dict[str, Any] = {"id": id, "labels": labels, "label_separator": label_separator}
+        documents = read(source, keep=listed(keep), **fields_of_text(text, texts, codes), **fields, **how)
     with waiting("Reading documents") as show:
         built = workflow.build(
             documents, corpus, analyzer, overwrite=overwrite, watch=lambda n: show(f"Reading documents: {n:,}")
         )
     report_bad(documents.bad)
     sizes = counted(built.n_documents, "document"), counted(built.n_words, "word"), counted(int(built.n_tokens), "token")
-    say(corpus, f"{', '.join(sizes)}.")
+    say(corpus, f"{', '.join(sizes)}{' in ' + ', '.join(built.languages) if built.lexicon.is_named else ''}.")
     topics = min(32, built.n_documents, built.n_words)
     say_next(["semascope", "fit", corpus, "MODEL", "--topics", topics], ["semascope", "info", corpus])
-
-
-def _listed(names: str) -> list[str]:
-    return [name.strip() for name in names.split(",") if name.strip()]
 
 
 def _columns(triples: str | None) -> dict[str, Any]:
     if triples is None:
         return {}
-    names = _listed(triples)
+    names = listed(triples)
     if len(names) != 3:
         message = f"--triples takes the names of three columns, as in row,column,count, not {triples!r}."
         raise typer.BadParameter(message)
     return dict(zip(("rows", "columns", "counts"), names, strict=True))
 
 
-def _stop_words(value: str | None) -> str | list[str] | None:
-    from semascope.corpus.stopwords import stop_word_languages
-
-    if value is None or value in (languages := stop_word_languages()):
-        return value
-    path = Path(value)
-    if not path.is_file():
-        message = f"{value}: no file of stop words, nor a language that has them; these have: {', '.join(languages)}."
-        raise InputError(message)
-    try:
-        return path.read_text(encoding="utf-8").split()
-    except UnicodeDecodeError:
-        message = f"{value}: the file of stop words is not UTF-8; convert it first, with iconv for example."
-        raise InputError(message) from None
-
-
 def _range(option: str, value: str) -> tuple[int, int]:
-    parts = _listed(value)
+    parts = listed(value)
     if not 1 <= len(parts) <= 2 or not all(part.isdigit() for part in parts):
         message = f"{option} takes one whole number or two, as in 1,2, not {value!r}."
         raise typer.BadParameter(message)

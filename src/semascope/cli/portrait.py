@@ -13,7 +13,7 @@ from rich.text import Text
 from semascope.cli.app import counted
 from semascope.cli.pictures import WIDEST, Curve, Gallery, bars, picture
 from semascope.corpus.analyze import Analyzer
-from semascope.corpus.summary import TOP, Bin, Summary
+from semascope.corpus.summary import TOP, Bin, Size, Summary
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,12 +29,14 @@ def facts_of(path: Path, about: Summary) -> RenderableType:
     spread += [counted(about.empty_documents, "empty document") if about.empty_documents else "no empty documents"]
     details = {
         "spread": ", ".join(spread),
+        **{f"language {language}": _size(size) for language, size in about.by_language.items()},
         "fields": ", ".join(about.fields),
         "analyzer": _settings(about.analyzer),
         "path": about.path or "in memory",
         "fingerprint": about.fingerprint,
     }
-    lines = [Text.assemble((f"{name:<12}", "cyan"), value) for name, value in details.items()]
+    width = max(12, *(len(name) + 1 for name in details))
+    lines = [Text.assemble((name.ljust(width), "cyan"), value) for name, value in details.items()]
     return Group(Text.assemble((str(path), "bold"), f": {sizes}"), *lines, "")
 
 
@@ -116,9 +118,15 @@ def _range(one: Bin) -> str:
     return number(first) if last <= first else f"{number(first)}–{number(last)}"
 
 
+def _size(size: Size) -> str:
+    return f"{counted(size.documents, 'document')}, {counted(size.words, 'word')}, {number(size.tokens)} tokens"
+
+
 def _settings(analyzer: dict[str, Any] | None) -> str:
     if analyzer is None:
         return "none"
+    if "by_language" in analyzer:
+        return "; ".join(f"{language}: {_settings(own)}" for language, own in analyzer["by_language"].items())
     default = Analyzer().to_dict()
     other = {name: value for name, value in analyzer.items() if value != default[name]}
     if isinstance(words := other.get("stop_words"), list):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,13 +11,16 @@ import numpy as np
 import polars as pl
 
 from semascope.corpus.analyze import Analyzer
+from semascope.corpus.analyzers import Analyzers, analyzer_of, analyzers_of
 from semascope.corpus.count import count_texts
 from semascope.corpus.documents import numbered
-from semascope.corpus.number import Counted, Words, number_words, within_limits
+from semascope.corpus.lexicon import NAMELESS, said
+from semascope.corpus.number import Counted, CountedLanguages, Words, number_words, within_limits
 from semascope.corpus.pieces import Piece, PieceFiles, Pieces
 from semascope.corpus.read import Documents
 from semascope.corpus.readers.counts import CountedDocuments
 from semascope.corpus.readers.tables import IN_MEMORY, whole_frame
+from semascope.corpus.texts import ByLanguage, as_column, in_column
 from semascope.corpus.writing import FORMAT, VERSION, CorpusWriter
 from semascope.errors import InputError, SourceError
 from semascope.storage import writing
@@ -31,12 +33,17 @@ Source = Documents | CountedDocuments
 
 def count_source(
     source: Source,
-    analyzer: Analyzer,
+    analyzers: Analyzers,
     pieces: Pieces,
     keep: Callable[[pl.DataFrame], None],
     watch: Callable[[int], None] | None,
-) -> Counted:
-    """Go through a source once: hand every block of documents to `keep`, and count their words into `pieces`."""
+    language: str | None = None,
+    wanted: Collection[str] | None = None,
+) -> CountedLanguages:
+    """Go through a source once: hand every block of documents to `keep`, and count their words into `pieces`.
+
+    Plain texts and counts are in `language`; of texts by language those that are `wanted` are counted.
+    """
     n_documents = 0
 
     def kept(block: pl.DataFrame) -> pl.DataFrame:
@@ -48,11 +55,17 @@ def count_source(
             watch(n_documents)
         return block
 
+    def texts_in(block: pl.DataFrame) -> ByLanguage:
+        by_language = in_column(block["text"], language, wanted)
+        see_that_there_are_languages(by_language, wanted)
+        kept(block.with_columns(as_column(by_language)))
+        return by_language
+
     if isinstance(source, CountedDocuments):
-        counted = _take_counts(source, analyzer, pieces, kept)
+        own = language or NAMELESS[0]
+        counted = CountedLanguages({own: _take_counts(source, analyzer_of(analyzers, own), pieces, kept)})
     else:
-        texts = (kept(block.with_columns(pl.col("text").fill_null("")))["text"] for block in source)
-        counted = count_texts(texts, analyzer, pieces)
+        counted = count_texts(map(texts_in, source), analyzers, pieces)
     if n_documents == 0:
         raise SourceError(_nothing_in(source))
     if isinstance(source, CountedDocuments) and not any(len(piece.words) for piece in pieces):
@@ -69,8 +82,9 @@ def _take_counts(
         msg = "n-grams need texts, but these are counts."
         raise InputError(msg)
     totals: NDArray[Any] = np.zeros(0)
+    n_documents = 0
     for block, rows in source:
-        kept(block)
+        n_documents += len(kept(block))
         pieces.append(Piece(0, *rows))
         totals = np.pad(totals, (0, max(int(rows.words.max(initial=-1)) + 1 - len(totals), 0)))
         totals += np.bincount(rows.words, weights=rows.counts, minlength=len(totals))
@@ -79,19 +93,21 @@ def _take_counts(
     if analyzer.stop_words or analyzer.stemmer or analyzer.max_features:
         totals = np.pad(totals, (0, len(words) - len(totals)))
         numbers, words = number_words(Words(words, totals), analyzer)
-    return within_limits(Counted(pieces, [numbers], words), analyzer)
+    return within_limits(Counted(pieces, [numbers], words, n_documents), analyzer)
 
 
-def write_corpus(source: Source, analyzer: Analyzer, path: Path, watch: Callable[[int], None] | None) -> None:
+def write_corpus(
+    source: Source, analyzers: Analyzers, path: Path, watch: Callable[[int], None] | None, language: str | None
+) -> None:
     """Build a corpus on disk, block by block."""
     with naming(source), writing(path, FORMAT, VERSION) as draft, CorpusWriter(draft) as writer:
         with PieceFiles(draft.folder) as pieces:
-            counted = count_source(source, analyzer, pieces, writer.documents, watch)
-            if len(counted.vocabulary) == 0:
-                raise InputError(no_words(writer.n_documents, analyzer))
+            counted = count_source(source, analyzers, pieces, writer.documents, watch, language)
+            see_that_there_are_words(counted, analyzers)
             for rows in counted.rows():
                 writer.rows(rows)
-        writer.finish(counted.vocabulary, kept_analyzer(source, analyzer))
+        lexicon = counted.lexicon
+        writer.finish(lexicon, kept_analyzers(source, analyzers, lexicon.languages))
 
 
 def in_memory(frame: Any) -> Documents:
@@ -100,9 +116,9 @@ def in_memory(frame: Any) -> Documents:
     return Documents(IN_MEMORY, lambda bad: iter([whole] if len(whole) else []))
 
 
-def kept_analyzer(source: Source, analyzer: Analyzer) -> Analyzer | None:
+def kept_analyzers(source: Source, analyzers: Analyzers, languages: tuple[str, ...]) -> Analyzers | None:
     """What made words of the texts; of counts, nothing did."""
-    return analyzer if isinstance(source, Documents) else None
+    return analyzers_of(analyzers, languages) if isinstance(source, Documents) else None
 
 
 @contextmanager
@@ -117,19 +133,34 @@ def naming(source: Source) -> Iterator[None]:
         raise SourceError(msg) from None
 
 
-def for_vocabulary(analyzer: Analyzer | None) -> Analyzer:
-    """The analyzer to count the words of a given vocabulary with: it is not pruned again."""
-    return replace(analyzer or Analyzer(), min_df=1, max_df=1.0, max_features=None)
-
-
 def _nothing_in(source: Source) -> str:
     if source.bad:
         return f"{source.source}: none of its {len(source.bad):,} records can be read; the first: {source.bad[0]}"
     return f"{source.source}: there are no documents."
 
 
-def no_words(n_documents: int, analyzer: Analyzer) -> str:
-    """Say why no word is left."""
+def see_that_there_are_languages(by_language: ByLanguage, wanted: Collection[str] | None) -> None:
+    """Say that there is nothing to count where texts are in no language at all."""
+    if not by_language:
+        wanted_here = "" if wanted is None else f" of the vocabulary; there {said(tuple(wanted))}"
+        msg = f"no text is in a language{wanted_here}."
+        raise InputError(msg)
+
+
+def see_that_there_are_words(counted: CountedLanguages, analyzers: Analyzers) -> None:
+    """Say of which language no word is left, and why."""
+    parts = counted.by_language
+    for language, part in parts.items():
+        where = f"{language}: " if language and len(parts) > 1 else ""
+        if part.n_documents == 0:
+            others = [other for other in parts if parts[other].n_documents]
+            msg = f"no document has a text in {language!r}; there are texts in {', '.join(others) or 'no other language'}."
+            raise InputError(msg)
+        if len(part.vocabulary) == 0:
+            raise InputError(where + _no_words(part.n_documents, analyzer_of(analyzers, language)))
+
+
+def _no_words(n_documents: int, analyzer: Analyzer) -> str:
     if analyzer == Analyzer():
         return f"there are no words in the {n_documents:,} documents: the texts are empty or have no word long enough."
     limits = [f"min_length={analyzer.min_length}", f"min_df={analyzer.min_df}", f"max_df={analyzer.max_df}"]

@@ -12,26 +12,29 @@ import numpy as np
 import polars as pl
 import scipy.sparse as sp
 
+from semascope.corpus import texts as by_language
 from semascope.corpus.analyze import Analyzer
+from semascope.corpus.analyzers import Analyzers, analyzers_of, for_vocabulary
 from semascope.corpus.building import (
     Source,
     count_source,
-    for_vocabulary,
     in_memory,
-    kept_analyzer,
+    kept_analyzers,
     naming,
-    no_words,
+    see_that_there_are_languages,
+    see_that_there_are_words,
     write_corpus,
 )
 from semascope.corpus.count import count_texts, count_tokens
 from semascope.corpus.documents import check_unique, described, numbered, without_empty_columns
-from semascope.corpus.matrix import rows_of_matrix
-from semascope.corpus.number import Counted
+from semascope.corpus.lexicon import Lexicon
+from semascope.corpus.matrix import lexicon_of_columns, rows_of_matrix
+from semascope.corpus.number import CountedLanguages
 from semascope.corpus.pieces import PieceList
 from semascope.corpus.readers.fields import document_schema
 from semascope.corpus.rows import Rows, joined
 from semascope.corpus.shards import ShardRef, cut, frozen, read_only, shard_of
-from semascope.corpus.writing import FORMAT, VERSION, CorpusWriter, digest_of_words, fingerprint
+from semascope.corpus.writing import FORMAT, VERSION, CorpusWriter, fingerprint
 from semascope.errors import InputError
 from semascope.kernels.rows import renumber
 from semascope.storage import open_directory, writing
@@ -48,10 +51,17 @@ class Corpus:
     Attributes
     ----------
     vocabulary : ndarray of str
-        The words; column j of the counts is word j. Most frequent first when built from text.
+        The words; column j of the counts is word j. Most frequent first when built from text, one language after the other.
+    lexicon : Lexicon
+        The words with their languages, which is what models keep.
+    languages : tuple of str
+        Codes of the languages, ``("",)`` where there is one without a name.
+    word_languages : ndarray of int32
+        Number of the language of each word.
     documents : polars.DataFrame
-        One row a document: ``id``, ``labels``, and where there are any ``text`` and further fields.
-    analyzer : Analyzer or None
+        One row a document: ``id``, ``labels``, and where there are any ``text`` and further fields. With several languages,
+        ``text`` is a struct with a field for each.
+    analyzer : Analyzer, dict of language to Analyzer, or None
         What made words of the texts.
     path : Path or None
         Where the corpus lies on disk.
@@ -66,17 +76,25 @@ class Corpus:
     >>> corpus.counts.toarray()
     array([[1., 1., 1.],
            [1., 0., 0.]], dtype=float32)
+
+    A text may be a mapping of language to text. The same letters in two languages are two words:
+
+    >>> corpus = Corpus.from_texts([{"en": "war and peace", "de": "es war"}, {"de": "war es"}])
+    >>> corpus.languages, corpus.vocabulary.tolist(), corpus.word_languages.tolist()
+    (('en', 'de'), ['and', 'peace', 'war', 'es', 'war'], [0, 0, 0, 1, 1])
+    >>> corpus.in_language("en")
+    <Corpus: 1 documents, 3 words, 3 tokens>
     """
 
     def __init__(
         self,
         rows: Rows,
-        vocabulary: pl.Series,
+        lexicon: Lexicon,
         documents: Mapping[str, Any] | pl.DataFrame,
-        analyzer: Analyzer | None,
+        analyzer: Analyzers | None,
     ) -> None:
         self._rows = read_only(rows)
-        self._words = vocabulary.rename("word")
+        self._lexicon = lexicon
         self.analyzer = analyzer
         self._given_documents = documents
 
@@ -86,10 +104,11 @@ class Corpus:
     def build(
         cls,
         documents: Source | Any,
-        analyzer: Analyzer | None = None,
+        analyzer: Analyzers | None = None,
         *,
         path: str | Path | None = None,
-        vocabulary: pl.Series | None = None,
+        vocabulary: Lexicon | pl.Series | None = None,
+        language: str | None = None,
         watch: Callable[[int], None] | None = None,
     ) -> Corpus:
         """Make a corpus from documents that `semascope.read` or `semascope.read_counts` gives, or from a frame.
@@ -97,13 +116,16 @@ class Corpus:
         Parameters
         ----------
         documents : Documents, CountedDocuments, or frame
-            A polars, pandas or Arrow table needs a column ``text``; `semascope.read` takes other names.
-        analyzer : Analyzer, optional
-            How texts become words.
+            A polars, pandas or Arrow table needs a column ``text``, of strings or of a struct with a field for each language;
+            `semascope.read` takes other names.
+        analyzer : Analyzer or dict of language to Analyzer, optional
+            How texts become words. Its limits apply in each language by itself, to the documents that have it.
         path : path, optional
             Write the corpus there block by block instead of holding it in memory: it may be bigger than that.
-        vocabulary : polars.Series, optional
+        vocabulary : Lexicon or polars.Series, optional
             Count only these words, a model's for example; for a corpus in memory.
+        language : str, optional
+            The language of the texts, where they do not name it themselves.
         watch : callable, optional
             Told the number of documents read so far.
         """
@@ -112,37 +134,53 @@ class Corpus:
             msg = "a corpus on disk has a vocabulary of its own; give a path or a vocabulary, not both."
             raise InputError(msg)
         if path is not None:
-            write_corpus(source, analyzer or Analyzer(), Path(path), watch)
+            write_corpus(source, analyzer or Analyzer(), Path(path), watch, language)
             return cls.open(path)
-        analyzer = (analyzer or Analyzer()) if vocabulary is None else for_vocabulary(analyzer)
+        lexicon = _lexicon_of(vocabulary, language)
+        analyzer = (analyzer or Analyzer()) if lexicon is None else for_vocabulary(analyzer)
+        wanted = None if lexicon is None else lexicon.languages
         blocks: list[pl.DataFrame] = []
         with naming(source):
-            counted = count_source(source, analyzer, PieceList(), blocks.append, watch)
+            counted = count_source(source, analyzer, PieceList(), blocks.append, watch, language, wanted)
             frame = without_empty_columns(pl.concat(blocks))
             check_unique(frame["id"])
-            return cls._of(counted, frame, kept_analyzer(source, analyzer), vocabulary)
+            return cls._of(counted, frame, kept_analyzers(source, analyzer, tuple(counted.by_language)), lexicon)
 
     @classmethod
     def from_texts(
         cls,
-        texts: Iterable[str],
+        texts: Iterable[str | Mapping[str, str | None]],
         *,
         ids: Sequence[str] | None = None,
         labels: Sequence[Any] | None = None,
-        analyzer: Analyzer | None = None,
-        vocabulary: pl.Series | None = None,
+        analyzer: Analyzers | None = None,
+        vocabulary: Lexicon | pl.Series | None = None,
+        language: str | None = None,
     ) -> Corpus:
         """Make a corpus from texts in memory; `labels` holds one label or a list of labels for each.
 
+        A text is a string, or a mapping of language to text; documents may lack languages. `language` names that of strings.
         With a `vocabulary`, a model's for example, only its words are counted.
+
+        Examples
+        --------
+        >>> both = Corpus.from_texts([{"en": "the war", "de": "es war"}])
+        >>> new = Corpus.from_texts(["war es der"], language="de", vocabulary=both.lexicon)
+        >>> new.vocabulary.tolist(), new.counts.toarray().tolist()
+        (['the', 'war', 'es', 'war'], [[0.0, 0.0, 1.0, 1.0]])
         """
-        analyzer = (analyzer or Analyzer()) if vocabulary is None else for_vocabulary(analyzer)
-        if isinstance(texts, str):
+        if isinstance(texts, str | Mapping):
             msg = "expected several texts; put the one text into a list."
             raise InputError(msg)
-        texts = list(texts)
-        documents = described(len(texts), ids, labels, texts)
-        return cls._of(count_texts([texts], analyzer, PieceList()), documents, analyzer, vocabulary)
+        lexicon = _lexicon_of(vocabulary, language)
+        analyzer = (analyzer or Analyzer()) if lexicon is None else for_vocabulary(analyzer)
+        wanted = None if lexicon is None else lexicon.languages
+        found = by_language.in_list(list(texts), language, wanted)
+        see_that_there_are_languages(found, wanted)
+        listed = by_language.as_list(found)
+        documents = described(len(listed), ids, labels, listed)
+        counted = count_texts([found], analyzer, PieceList())
+        return cls._of(counted, documents, analyzers_of(analyzer, tuple(found)), lexicon)
 
     @classmethod
     def from_tokens(
@@ -170,43 +208,34 @@ class Corpus:
     @classmethod
     def _of(
         cls,
-        counted: Counted,
+        counted: CountedLanguages,
         documents: Mapping[str, Any] | pl.DataFrame,
-        analyzer: Analyzer | None,
-        vocabulary: pl.Series | None,
+        analyzer: Analyzers | None,
+        lexicon: Lexicon | None,
     ) -> Corpus:
-        """Put what was counted on a given vocabulary; without one, see that there are words at all."""
-        corpus = cls(joined(list(counted.rows())), counted.vocabulary, documents, analyzer)
-        if vocabulary is not None:
-            return corpus.aligned(vocabulary)
-        if corpus.n_words == 0:
-            raise InputError(no_words(corpus.n_documents, analyzer or Analyzer()))
-        return corpus
+        """Put what was counted on a given lexicon; without one, see that there are words at all."""
+        if lexicon is None:
+            see_that_there_are_words(counted, analyzer or Analyzer())
+        corpus = cls(joined(list(counted.rows())), counted.lexicon, documents, analyzer)
+        return corpus if lexicon is None else corpus.aligned(lexicon)
 
     @classmethod
     def from_matrix(
         cls,
         X: Any,
-        vocabulary: Sequence[str] | None = None,
+        vocabulary: Sequence[str] | Lexicon | None = None,
         *,
         ids: Sequence[str] | None = None,
         labels: Sequence[Any] | None = None,
     ) -> Corpus:
         """Make a corpus from a matrix of counts, dense or sparse: documents × words, or any two-way table.
 
-        The columns of a pandas or polars frame name the words unless a `vocabulary` does.
+        The columns of a pandas or polars frame name the words unless a `vocabulary` does, which is a lexicon where the words
+        are of several languages.
         """
         rows, n_words = rows_of_matrix(X)
-        vocabulary = getattr(X, "columns", None) if vocabulary is None else vocabulary
-        names = [f"x{j}" for j in range(n_words)] if vocabulary is None else [str(word) for word in vocabulary]
-        if len(names) != n_words:
-            msg = f"the matrix has {n_words:,} columns, but the vocabulary has {len(names):,} words."
-            raise InputError(msg)
-        if len(set(names)) != n_words:
-            msg = "the vocabulary names a word twice; each column needs a word of its own."
-            raise InputError(msg)
-        series = pl.Series("word", names, dtype=pl.String)
-        return cls(rows, series, described(len(rows.ends) - 1, ids, labels, None), None)
+        lexicon = lexicon_of_columns(X, vocabulary, n_words)
+        return cls(rows, lexicon, described(len(rows.ends) - 1, ids, labels, None), None)
 
     # --- on disk -----------------------------------------------------------------------------------------------------------
 
@@ -222,7 +251,7 @@ class Corpus:
         with writing(path, FORMAT, VERSION) as draft, CorpusWriter(draft) as writer:
             writer.documents(self.documents)
             writer.rows(self.rows)
-            writer.finish(self.words, self.analyzer)
+            writer.finish(self.lexicon, self.analyzer)
 
     # --- what is in it -----------------------------------------------------------------------------------------------------
 
@@ -236,9 +265,24 @@ class Corpus:
         return self._rows
 
     @property
+    def lexicon(self) -> Lexicon:
+        """The words with their languages."""
+        return self._lexicon
+
+    @property
     def words(self) -> pl.Series:
         """The vocabulary as a polars series."""
-        return self._words
+        return self.lexicon.words
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The codes of the languages; ("",) is one without a name."""
+        return self.lexicon.languages
+
+    @property
+    def word_languages(self) -> NDArray[np.int32]:
+        """The number of the language of each word."""
+        return self.lexicon.of_word
 
     @property
     def n_documents(self) -> int:
@@ -255,15 +299,16 @@ class Corpus:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of counts and vocabulary: two corpora with the same one train the same models."""
+        """A hash of counts, words and languages: two corpora with the same one train the same models."""
         digests = [hashlib.blake2b(part, digest_size=16).digest() for part in self.rows]  # type: ignore[arg-type]
-        return fingerprint([*digests, digest_of_words(self.words)])
+        return fingerprint([*digests, self.lexicon.digest()])
 
     @cached_property
     def documents(self) -> pl.DataFrame:
         if isinstance(self._given_documents, pl.DataFrame):
             return self._given_documents
-        return numbered(pl.DataFrame(self._given_documents, schema_overrides=document_schema(())))
+        schema = {**document_schema(()), "text": by_language.column_type(self.languages)}
+        return numbered(pl.DataFrame(self._given_documents, schema_overrides=schema))
 
     @cached_property
     def vocabulary(self) -> NDArray[np.object_]:
@@ -281,7 +326,10 @@ class Corpus:
 
     @property
     def texts(self) -> pl.Series | None:
-        """The texts, where the corpus was made from any."""
+        """The texts, where the corpus was made from any: strings, or with several languages structs of language and text.
+
+        ``corpus.texts.struct.field("de")`` are those of one language, null where a document has none.
+        """
         return self.documents["text"] if "text" in self.documents.columns else None
 
     @cached_property
@@ -309,14 +357,16 @@ class Corpus:
     def __repr__(self) -> str:
         return f"<Corpus: {self.n_documents:,} documents, {self.n_words:,} words, {self.n_tokens:,.0f} tokens>"
 
-    def aligned(self, vocabulary: pl.Series) -> Corpus:
-        """Give the same documents over another vocabulary; words that are not in it are left out."""
-        if self.words.equals(vocabulary):
+    def aligned(self, vocabulary: Lexicon | pl.Series) -> Corpus:
+        """Give the same documents over another vocabulary; words that are not in it, by language and letters, are left out."""
+        lexicon = Lexicon.of(vocabulary)
+        if self.lexicon.equals(lexicon):
             return self
-        numbered = pl.DataFrame({"word": vocabulary, "number": np.arange(len(vocabulary), dtype=np.int32)})
-        numbers = self.words.to_frame().join(numbered, on="word", how="left", maintain_order="left")["number"]
-        rows = renumber(*self.rows, frozen(numbers.fill_null(-1).to_numpy(), np.int32), len(vocabulary))
-        return Corpus(Rows(*rows), vocabulary, self.documents, self.analyzer)
+        rows = renumber(*self.rows, frozen(self.lexicon.numbers_in(lexicon), np.int32), len(lexicon))
+        documents = self.documents
+        if self.texts is not None:
+            documents = documents.with_columns(by_language.in_languages(self.texts, self.languages, lexicon.languages))
+        return Corpus(Rows(*rows), lexicon, documents, analyzers_of(self.analyzer, lexicon.languages))
 
     # --- parts of it -------------------------------------------------------------------------------------------------------
 
@@ -339,7 +389,22 @@ class Corpus:
                 chosen = np.flatnonzero(chosen)
         taken = self.counts[chosen]
         rows = Rows(taken.indptr.astype(np.int64), taken.indices, taken.data)
-        return Corpus(rows, self.words, self.documents[chosen], self.analyzer)
+        return Corpus(rows, self.lexicon, self.documents[chosen], self.analyzer)
+
+    def in_language(self, language: str) -> Corpus:
+        """Give the documents that have a language, with the words of that language only."""
+        part = self.aligned(self.lexicon.only(language))
+        return self if part is self else part.filter(self.has_language(language))
+
+    def has_language(self, language: str) -> NDArray[np.bool_]:
+        """Tell which documents have a text in a language; where the corpus holds no texts, which have a word in it."""
+        number = self.lexicon.number_of(language)
+        if len(self.languages) == 1:
+            return np.ones(self.n_documents, dtype=bool)
+        if self.texts is not None:
+            return self.texts.struct.field(language).is_not_null().to_numpy()
+        of_language = np.flatnonzero(self.word_languages == number)
+        return np.asarray(self.counts[:, of_language].sum(axis=1)).ravel() > 0
 
     def split(self, test: float = 0.1, *, seed: int = 0) -> tuple[Corpus, Corpus]:
         """Divide the documents at random into a training and a test part; the same seed gives the same parts.
@@ -356,3 +421,11 @@ class Corpus:
         order = np.random.default_rng(seed).permutation(self.n_documents)
         n_test = round(test * self.n_documents)
         return self.filter(np.sort(order[n_test:])), self.filter(np.sort(order[:n_test]))
+
+
+def _lexicon_of(vocabulary: Lexicon | pl.Series | None, language: str | None) -> Lexicon | None:
+    """Give the lexicon to count on, which must know the language of the texts if both have names."""
+    lexicon = None if vocabulary is None else Lexicon.of(vocabulary)
+    if lexicon is not None and lexicon.is_named and language is not None:
+        lexicon.number_of(language)
+    return lexicon

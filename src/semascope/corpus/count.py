@@ -1,20 +1,24 @@
-"""Texts to counts: blocks of texts are tokenised on all threads, then all of them get one vocabulary."""
+"""Texts to counts: blocks of texts are tokenised on all threads, then all of a language get one vocabulary."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from queue import SimpleQueue
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import polars as pl
 
 from semascope.corpus.analyze import Analyzer
+from semascope.corpus.analyzers import Analyzers, analyzer_of
+from semascope.corpus.lexicon import NAMELESS
 from semascope.corpus.ngrams import count_ngrams
-from semascope.corpus.number import Counted, Words, in_order, number_words, within_limits
+from semascope.corpus.number import Counted, CountedLanguages, Queue, Words, number_words, within_limits
 from semascope.corpus.pieces import Piece, PieceList, Pieces
+from semascope.corpus.texts import ByLanguage
 from semascope.corpus.wordtable import WordTable
 from semascope.errors import InputError
 from semascope.machine import usable_cores
@@ -32,18 +36,30 @@ NEEDS_PYTHON_LOWER = ("Σ", "İ")
 """The two characters whose lower case is not one character of its own: it depends on what follows, or is two."""
 
 
-def count_texts(texts: Iterable[Sequence[str] | pl.Series], analyzer: Analyzer, pieces: Pieces) -> Counted:
-    """Count the words of blocks of texts into `pieces`, and number them, most frequent word first."""
-    if analyzer.token_pattern is not None:
-        words, tables = _count_tokens(_tokens_by_pattern(texts, analyzer), pieces)
-    else:
-        words, tables = _count_with_kernel(texts, analyzer, pieces, in_order_of_text=analyzer.ngrams != (1, 1))
-    return _with_vocabulary(pieces, words, tables, analyzer)
+def count_texts(blocks: Iterable[ByLanguage], analyzers: Analyzers, pieces: Pieces) -> CountedLanguages:
+    """Count the words of blocks of texts, each language by itself, and number them, most frequent word first.
+
+    All blocks have the same languages.
+    """
+    counters: dict[str, TextCounter] = {}
+    n_in_language: Counter[str] = Counter()
+    with ThreadPoolExecutor(usable_cores()) as pool:
+        for block in blocks:
+            for language, (texts, n_documents) in block.items():
+                if language not in counters:
+                    own = pieces.another() if counters else pieces
+                    counters[language] = _counter(analyzer_of(analyzers, language), own, pool)
+                counters[language].add(texts)
+                n_in_language[language] += n_documents
+        return CountedLanguages({name: counter.finish(n_in_language[name]) for name, counter in counters.items()})
 
 
-def count_tokens(documents: Iterable[Sequence[str]], analyzer: Analyzer, pieces: Pieces) -> Counted:
+def count_tokens(documents: Iterable[Sequence[str]], analyzer: Analyzer, pieces: Pieces) -> CountedLanguages:
     """Count words that come ready made; the analyzer's stop words, stems and limits apply, its case and pattern do not."""
-    return _with_vocabulary(pieces, *_count_tokens(documents, pieces), analyzer)
+    listed = list(documents)
+    counter = TokenCounter(analyzer, pieces)
+    counter.add(listed)
+    return CountedLanguages({NAMELESS[0]: counter.finish(len(listed))})
 
 
 def words_in_order(
@@ -54,10 +70,10 @@ def words_in_order(
     Stop words and words that are too short take no place; words that limits keep out of a vocabulary do.
     """
     pieces = PieceList()
-    if analyzer.token_pattern is not None:
-        words, tables = _count_tokens(_tokens_by_pattern([texts], analyzer), pieces)
-    else:
-        words, tables = _count_with_kernel([texts], analyzer, pieces, in_order_of_text=True)
+    with ThreadPoolExecutor(usable_cores()) as pool:
+        counter = _counter(analyzer, pieces, pool, in_order=True)
+        counter.add(texts)
+        words, tables = counter.found()
     new_number, vocabulary = number_words(words, analyzer)
     numbered = pl.DataFrame({"word": wanted, "number": np.arange(len(wanted), dtype=np.int32)})
     joined = vocabulary.rename("word").to_frame().join(numbered, on="word", how="left", maintain_order="left")
@@ -71,7 +87,27 @@ def words_in_order(
     return np.concatenate(ends), np.concatenate(found)
 
 
-def _with_vocabulary(pieces: Pieces, words: Words, tables: list[NDArray[np.int64]], analyzer: Analyzer) -> Counted:
+def _counter(analyzer: Analyzer, pieces: Pieces, pool: ThreadPoolExecutor, *, in_order: bool = False) -> TextCounter:
+    """Make a counter; the rows of one that is asked for `in_order` have a word wherever the text has it."""
+    if analyzer.token_pattern is not None:
+        return PatternCounter(analyzer, pieces)
+    return KernelCounter(analyzer, pieces, pool, in_order=in_order or analyzer.ngrams != (1, 1))
+
+
+class TextCounter(Protocol):
+    """Counts the texts of one language, block by block; rows wait in pieces until all words are known."""
+
+    def add(self, texts: Sequence[str] | pl.Series, /) -> None: ...
+    def found(self) -> tuple[Words, list[NDArray[np.int64]]]:
+        """Give all words, and of each table their numbers among them, when all texts are added."""
+
+    def finish(self, n_documents: int) -> Counted:
+        """Number the words; so many of the documents are in this language."""
+
+
+def _with_vocabulary(
+    pieces: Pieces, words: Words, tables: list[NDArray[np.int64]], analyzer: Analyzer, n_documents: int
+) -> Counted:
     """Stop words out, stems joined, n-grams put together, frequent words first, then limits."""
     new_number, vocabulary = number_words(words, analyzer)
     numbers = [new_number[in_whole] for in_whole in tables]
@@ -79,53 +115,60 @@ def _with_vocabulary(pieces: Pieces, words: Words, tables: list[NDArray[np.int64
         pieces, words = count_ngrams(pieces, numbers, vocabulary, analyzer.ngrams)
         new_number, vocabulary = number_words(words, Analyzer(), unique=False)  # "new york" may be a word already
         numbers = [new_number]
-    return within_limits(Counted(pieces, numbers, vocabulary), analyzer)
+    return within_limits(Counted(pieces, numbers, vocabulary, n_documents), analyzer)
 
 
-# --- blocks of texts to rows with numbers of their own -------------------------------------------------------------------
+# --- words by the default rule -------------------------------------------------------------------------------------------
 
 
-def _count_with_kernel(
-    texts: Iterable[Sequence[str] | pl.Series], analyzer: Analyzer, pieces: Pieces, *, in_order_of_text: bool
-) -> tuple[Words, list[NDArray[np.int64]]]:
-    """Count on all threads, each into a table of its own; give all words, and of each table their numbers among them."""
-    letters, threads = analyzer.letters(), usable_cores()
-    tables = [WordTable() for _ in range(threads)]
-    free: SimpleQueue[int] = SimpleQueue()
-    for number in range(threads):
-        free.put(number)
+class KernelCounter:
+    """Counts texts on the threads of a pool, each into a table of its own."""
 
-    def count(text: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Piece:
-        number = free.get()
+    def __init__(self, analyzer: Analyzer, pieces: Pieces, pool: ThreadPoolExecutor, *, in_order: bool) -> None:
+        threads = usable_cores()
+        self._analyzer, self._pieces, self._letters, self._in_order = analyzer, pieces, analyzer.letters(), in_order
+        self._tables = [WordTable() for _ in range(threads)]
+        self._free: SimpleQueue[int] = SimpleQueue()
+        for number in range(threads):
+            self._free.put(number)
+        self._queue = Queue(pool, self._count, ahead=2 * threads)
+        self._n_texts = 0
+
+    def add(self, texts: Sequence[str] | pl.Series, /) -> None:
+        for block in _small_batches(texts):
+            for piece in self._queue.put(*_as_utf8(block, self._n_texts, lowercase=self._analyzer.lowercase)):
+                self._pieces.append(piece)
+            self._n_texts += len(block)
+
+    def _count(self, text: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Piece:
+        number = self._free.get()
         try:
-            return Piece(number, *tables[number].count(text, offsets, letters, analyzer.min_length, as_read=in_order_of_text))
+            table, min_length = self._tables[number], self._analyzer.min_length
+            return Piece(number, *table.count(text, offsets, self._letters, min_length, as_read=self._in_order))
         finally:
-            free.put(number)  # or the others would wait for it in vain
+            self._free.put(number)  # or the others would wait for it in vain
 
-    with ThreadPoolExecutor(threads) as pool:
-        for piece in in_order(pool, count, _utf8_blocks(texts, lowercase=analyzer.lowercase), ahead=2 * threads):
-            pieces.append(piece)
-    whole = tables[0]
-    numbers = [np.arange(whole.n_words), *(whole.merge(table) for table in tables[1:])]
-    return Words(whole.words(), whole.totals()), numbers
+    def found(self) -> tuple[Words, list[NDArray[np.int64]]]:
+        for piece in self._queue.rest():
+            self._pieces.append(piece)
+        whole = self._tables[0]
+        numbers = [np.arange(whole.n_words), *(whole.merge(table) for table in self._tables[1:])]
+        return Words(whole.words(), whole.totals()), numbers
+
+    def finish(self, n_documents: int) -> Counted:
+        return _with_vocabulary(self._pieces, *self.found(), self._analyzer, n_documents)
 
 
-def _utf8_blocks(
-    texts: Iterable[Sequence[str] | pl.Series], *, lowercase: bool
-) -> Iterator[tuple[NDArray[np.uint8], NDArray[np.int64]]]:
-    """Cut texts into blocks of UTF-8 bytes with the offsets of the documents."""
-    first = 0
-    for batch in texts:
-        for block in _small_batches(batch):
-            encoded = _encode(block, first)
-            if lowercase:
-                for i, text in enumerate(block):
-                    if not text.isascii() and any(letter in text for letter in NEEDS_PYTHON_LOWER):
-                        encoded[i] = text.lower().encode()
-            offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
-            np.cumsum(np.fromiter(map(len, encoded), dtype=np.int64, count=len(encoded)), out=offsets[1:])
-            yield np.frombuffer(b"".join(encoded), dtype=np.uint8), offsets
-            first += len(block)
+def _as_utf8(block: list[str], first: int, *, lowercase: bool) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Join texts as UTF-8 and say where each begins; lower case that is not one character for one is made here."""
+    encoded = _encode(block, first)
+    if lowercase:
+        for i, text in enumerate(block):
+            if not text.isascii() and any(letter in text for letter in NEEDS_PYTHON_LOWER):
+                encoded[i] = text.lower().encode()
+    offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
+    np.cumsum(np.fromiter(map(len, encoded), dtype=np.int64, count=len(encoded)), out=offsets[1:])
+    return np.frombuffer(b"".join(encoded), dtype=np.uint8), offsets
 
 
 def _small_batches(batch: Sequence[str] | pl.Series) -> Iterator[list[str]]:
@@ -158,27 +201,58 @@ def _encode(block: list[str], first: int) -> list[bytes]:
         raise
 
 
-def _tokens_by_pattern(texts: Iterable[Sequence[str] | pl.Series], analyzer: Analyzer) -> Iterator[list[str]]:
-    find_all = re.compile(analyzer.token_pattern or "").findall
-    for number, text in enumerate(text for batch in texts for text in batch):
-        _encode([text], number)
-        tokens = find_all(text.lower() if analyzer.lowercase else text)
-        yield [token for token in tokens if len(token) >= analyzer.min_length]
+# --- words as strings ----------------------------------------------------------------------------------------------------
 
 
-def _count_tokens(documents: Iterable[Sequence[str]], pieces: Pieces) -> tuple[Words, list[NDArray[np.int64]]]:
-    """Count words that are strings already, by way of a dictionary."""
-    numbers: dict[str, int] = {}
-    totals = np.zeros(0, dtype=np.int64)
-    for block in _blocks_of_documents(documents):
-        found = [np.fromiter((numbers.setdefault(t, len(numbers)) for t in tokens), dtype=np.int32) for tokens in block]
-        words = np.concatenate([np.empty(0, np.int32), *found])
-        ends = np.cumsum([0, *map(len, found)], dtype=np.int64)
-        pieces.append(Piece(0, ends, words, np.ones(len(words), dtype=np.int32)))
-        in_block = np.bincount(words, minlength=len(numbers))
-        in_block[: len(totals)] += totals
-        totals = in_block
-    return Words(pl.Series("word", list(numbers), dtype=pl.String), totals), [np.arange(len(numbers))]
+class TokenCounter:
+    """Counts words that are strings already, by way of a dictionary."""
+
+    def __init__(self, analyzer: Analyzer, pieces: Pieces) -> None:
+        self._analyzer, self._pieces = analyzer, pieces
+        self._numbers: dict[str, int] = {}
+        self._totals = np.zeros(0, dtype=np.int64)
+
+    def add(self, documents: Iterable[Sequence[str]], /) -> None:
+        numbers = self._numbers
+        for block in _blocks_of_documents(documents):
+            found = [np.fromiter((numbers.setdefault(t, len(numbers)) for t in tokens), dtype=np.int32) for tokens in block]
+            words = np.concatenate([np.empty(0, np.int32), *found])
+            ends = np.cumsum([0, *map(len, found)], dtype=np.int64)
+            self._pieces.append(Piece(0, ends, words, np.ones(len(words), dtype=np.int32)))
+            in_block = np.bincount(words, minlength=len(numbers))
+            in_block[: len(self._totals)] += self._totals
+            self._totals = in_block
+
+    def found(self) -> tuple[Words, list[NDArray[np.int64]]]:
+        words = pl.Series("word", list(self._numbers), dtype=pl.String)
+        return Words(words, self._totals), [np.arange(len(words))]
+
+    def finish(self, n_documents: int) -> Counted:
+        return _with_vocabulary(self._pieces, *self.found(), self._analyzer, n_documents)
+
+
+class PatternCounter:
+    """Counts what a regular expression finds."""
+
+    def __init__(self, analyzer: Analyzer, pieces: Pieces) -> None:
+        self._analyzer, self._tokens = analyzer, TokenCounter(analyzer, pieces)
+        self._find_all = re.compile(analyzer.token_pattern or "").findall
+        self._n_texts = 0
+
+    def add(self, texts: Sequence[str] | pl.Series, /) -> None:
+        self._tokens.add(self._found_in(text) for text in texts)
+
+    def _found_in(self, text: str) -> list[str]:
+        _encode([text], self._n_texts)
+        self._n_texts += 1
+        found = self._find_all(text.lower() if self._analyzer.lowercase else text)
+        return [token for token in found if len(token) >= self._analyzer.min_length]
+
+    def found(self) -> tuple[Words, list[NDArray[np.int64]]]:
+        return self._tokens.found()
+
+    def finish(self, n_documents: int) -> Counted:
+        return self._tokens.finish(n_documents)
 
 
 def _blocks_of_documents(documents: Iterable[Sequence[str]]) -> Iterator[list[Sequence[str]]]:

@@ -1,4 +1,4 @@
-"""Which language texts are in: guessed from the stop words in them."""
+"""What languages are called, and which one texts are in: guessed from the stop words in them."""
 
 from __future__ import annotations
 
@@ -26,6 +26,27 @@ LEAST_SHARE = 0.06
 """Share of the different words, by weight, that must be stop words of the language; running text has several times as many."""
 LEAD = 1.2
 """How much better than the next the best language must be, or it is a tie."""
+
+
+NAMES = {
+    "ar": "arabic", "ca": "catalan", "da": "danish", "de": "german", "el": "greek", "en": "english", "es": "spanish",
+    "et": "estonian", "eu": "basque", "fa": "persian", "fi": "finnish", "fr": "french", "ga": "irish", "hi": "hindi",
+    "hu": "hungarian", "hy": "armenian", "id": "indonesian", "it": "italian", "lt": "lithuanian", "nb": "norwegian",
+    "ne": "nepali", "nl": "dutch", "nn": "norwegian", "no": "norwegian", "pl": "polish", "pt": "portuguese",
+    "ro": "romanian", "ru": "russian", "sr": "serbian", "sv": "swedish", "ta": "tamil", "tr": "turkish", "yi": "yiddish",
+}  # fmt: skip
+"""Codes of ISO 639-1 and what lists of stop words and stemmers call the language."""
+
+
+def name_of(code: str) -> str | None:
+    """Give the English name of a language from its code, whatever the country; None for codes that are not known.
+
+    Examples
+    --------
+    >>> name_of("de"), name_of("pt-BR"), name_of("tlh")
+    ('german', 'portuguese', None)
+    """
+    return NAMES.get(code.lower().replace("_", "-").split("-")[0])
 
 
 def guess_language(text: str | Iterable[str]) -> str:

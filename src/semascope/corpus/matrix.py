@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from semascope.corpus.lexicon import Lexicon
 from semascope.corpus.rows import Rows
 from semascope.errors import InputError
 
@@ -26,6 +28,20 @@ def rows_of_matrix(X: Any) -> tuple[Rows, int]:
         matrix.eliminate_zeros()
     rows = Rows(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data.astype(np.float32))
     return rows, matrix.shape[1]
+
+
+def lexicon_of_columns(X: Any, vocabulary: Sequence[str] | Lexicon | None, n_words: int) -> Lexicon:
+    """Give the words of the columns of a matrix: those of a vocabulary, of a frame's columns, or "x0", "x1" and so on."""
+    if vocabulary is None:
+        vocabulary = getattr(X, "columns", [f"x{j}" for j in range(n_words)])
+    lexicon = vocabulary if isinstance(vocabulary, Lexicon) else Lexicon.of([str(word) for word in vocabulary])
+    if len(lexicon) != n_words:
+        msg = f"the matrix has {n_words:,} columns, but the vocabulary has {len(lexicon):,} words."
+        raise InputError(msg)
+    if lexicon.to_frame().is_duplicated().any():
+        msg = "the vocabulary names a word twice; each column needs a word of its own."
+        raise InputError(msg)
+    return lexicon
 
 
 def _check_counts(matrix: Any) -> None:

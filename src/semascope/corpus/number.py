@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import polars as pl
 
 from semascope.corpus.analyze import Analyzer
+from semascope.corpus.lexicon import Lexicon
 from semascope.corpus.pieces import Piece, Pieces
-from semascope.corpus.rows import Rows
+from semascope.corpus.rows import Rows, side_by_side
 from semascope.kernels.rows import renumber
 from semascope.machine import usable_cores
 
@@ -32,16 +33,18 @@ class Words(NamedTuple):
 
 @dataclass(frozen=True)
 class Counted:
-    """Documents that are counted, and the vocabulary that they will have.
+    """Documents that are counted in one language, and the vocabulary that they will have.
 
-    pieces      the rows, with the word numbers of their tables
-    numbers     of each table: number of a word -> its number in the vocabulary, -1 for a word that is left out
-    vocabulary  the words
+    pieces       the rows, with the word numbers of their tables
+    numbers      of each table: number of a word -> its number in the vocabulary, -1 for a word that is left out
+    vocabulary   the words
+    n_documents  how many documents are in this language: no more than there are rows
     """
 
     pieces: Pieces
     numbers: list[NDArray[np.int32]]
     vocabulary: pl.Series
+    n_documents: int
 
     def rows(self) -> Iterator[Rows]:
         """Give the rows over the vocabulary, piece by piece."""
@@ -55,17 +58,51 @@ class Counted:
             yield from in_order(pool, renumbered, ((piece,) for piece in self.pieces), ahead=2 * threads)
 
 
+@dataclass(frozen=True)
+class CountedLanguages:
+    """The same documents, counted in each of their languages."""
+
+    by_language: Mapping[str, Counted]
+
+    @property
+    def lexicon(self) -> Lexicon:
+        """The words of all languages, one language after the other."""
+        return Lexicon.of({language: counted.vocabulary for language, counted in self.by_language.items()})
+
+    def rows(self) -> Iterator[Rows]:
+        """Give the rows over all words, piece by piece."""
+        parts = list(self.by_language.values())
+        if len(parts) == 1:
+            return parts[0].rows()
+        return side_by_side([part.rows() for part in parts], [len(part.vocabulary) for part in parts])
+
+
+class Queue(Generic[T]):
+    """Runs a task on a pool and gives the results in the order in which it was asked for; `ahead` may be under way."""
+
+    def __init__(self, pool: ThreadPoolExecutor, task: Callable[..., T], ahead: int) -> None:
+        self._pool, self._task, self._ahead = pool, task, ahead
+        self._pending: deque[Future[T]] = deque()
+
+    def put(self, *arguments: object) -> list[T]:
+        """Ask for one more; give the first result where enough are under way, nothing where not."""
+        self._pending.append(self._pool.submit(self._task, *arguments))
+        return [self._pending.popleft().result()] if len(self._pending) >= self._ahead else []
+
+    def rest(self) -> Iterator[T]:
+        """Give all results that are left."""
+        while self._pending:
+            yield self._pending.popleft().result()
+
+
 def in_order(
     pool: ThreadPoolExecutor, task: Callable[..., T], arguments: Iterable[tuple[object, ...]], ahead: int
 ) -> Iterator[T]:
     """Run a task over arguments on the pool, at most `ahead` of them at once; give the results in order."""
-    pending: deque[Future[T]] = deque()
+    queue = Queue(pool, task, ahead)
     for argument in arguments:
-        pending.append(pool.submit(task, *argument))
-        if len(pending) >= ahead:
-            yield pending.popleft().result()
-    while pending:
-        yield pending.popleft().result()
+        yield from queue.put(*argument)
+    yield from queue.rest()
 
 
 def number_words(words: Words, analyzer: Analyzer, *, unique: bool = True) -> tuple[NDArray[np.int32], pl.Series]:
@@ -96,9 +133,9 @@ def within_limits(counted: Counted, analyzer: Analyzer) -> Counted:
     """Leave out words that are in too few or too many documents, or not among the most frequent."""
     kept = np.ones(len(counted.vocabulary), dtype=bool)
     if analyzer.limits_documents():
-        n_documents, in_documents = _documents_with_each_word(counted)
-        kept = in_documents >= _as_number(analyzer.min_df, n_documents)
-        kept &= in_documents <= _as_number(analyzer.max_df, n_documents)
+        in_documents = _documents_with_each_word(counted)
+        kept = in_documents >= _as_number(analyzer.min_df, counted.n_documents)
+        kept &= in_documents <= _as_number(analyzer.max_df, counted.n_documents)
     if analyzer.max_features is not None:  # words are in the order of their frequency
         kept &= np.cumsum(kept) <= analyzer.max_features
     if kept.all():
@@ -108,12 +145,11 @@ def within_limits(counted: Counted, analyzer: Analyzer) -> Counted:
     return replace(counted, numbers=numbers, vocabulary=counted.vocabulary.filter(pl.Series(kept)))
 
 
-def _documents_with_each_word(counted: Counted) -> tuple[int, NDArray[np.int64]]:
-    n_documents, in_documents = 0, np.zeros(len(counted.vocabulary), dtype=np.int64)
+def _documents_with_each_word(counted: Counted) -> NDArray[np.int64]:
+    in_documents = np.zeros(len(counted.vocabulary), dtype=np.int64)
     for rows in counted.rows():
-        n_documents += len(rows.ends) - 1
         in_documents += np.bincount(rows.words, minlength=len(in_documents))
-    return n_documents, in_documents
+    return in_documents
 
 
 def _as_number(bound: int | float, n_documents: int) -> float:

@@ -68,5 +68,6 @@ class PieceFiles:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        for file in (self, *self._others):
-            file._file.close()
+        for other in self._others:
+            other.__exit__(kind, error, trace)
+        self._file.close()

@@ -6,7 +6,7 @@ The columns are ``id``, ``text`` and ``labels``, then the fields to keep.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from functools import partial
@@ -43,6 +43,9 @@ STANDARD_LIBRARY = "stdlib:"
 """Names the docstrings of the running Python's standard library, a corpus that every machine has."""
 
 KEPT_BY_DEFAULT = ("title", "date")
+
+TEXTS = "texts"
+"""Where texts by language are unless another field is named."""
 
 
 @dataclass
@@ -159,7 +162,9 @@ def read(
     source: Any,
     *,
     format: str | None = None,
-    text: str | Sequence[str] = "text",
+    text: str | Sequence[str] | Mapping[str, str | Sequence[str]] = "text",
+    texts: str | None = None,
+    languages: Sequence[str] | None = None,
     id: str = "id",
     labels: str = "labels",
     label_separator: str | None = None,
@@ -178,8 +183,14 @@ def read(
     format : str, optional
         One of "jsonl", "csv", "tsv", "parquet", "arrow", "folder", "smart" and "trec". By default the name of the file or its
         beginning tells.
-    text : str or sequence of str
-        Name of the field with the text; of several fields, the texts are joined with line breaks.
+    text : str, sequence of str, or mapping of language to these
+        Name of the field with the text; of several fields, the texts are joined with line breaks. A mapping names the fields of
+        each language: ``{"en": "body_en", "de": "body_de"}``.
+    texts : str, optional
+        Name of a field that holds an object (a struct) of language and text, instead of `text`. "texts" if `languages` are
+        given.
+    languages : sequence of str, optional
+        Languages to take of `texts`; by default all, which a file of JSON lines is read twice for.
     id, labels : str
         Names of the fields with the identifier (documents are numbered where there is none) and the labels (a string or a list
         of strings).
@@ -203,15 +214,19 @@ def read(
     >>> documents.frame().columns
     ['id', 'text', 'labels', 'title', 'date']
     """
-    texts = (text,) if isinstance(text, str) else tuple(text)
-    if not texts or label_separator == "":
+    kept = tuple(dict.fromkeys(name for name in keep if name not in ("id", "text", "labels")))
+    of_text = _fields_of_text(text)
+    if not of_text or not all(of_text.values()) or label_separator == "":
         msg = "text must name a field at least, and label_separator must not be empty."
         raise InputError(msg)
-    kept = tuple(dict.fromkeys(name for name in keep if name not in ("id", "text", "labels")))
-    fields = Fields(texts, id, labels, kept, label_separator)
+    texts, wanted = _texts_by_language(texts, languages, named=isinstance(text, Mapping))
+    fields = Fields(of_text, id, labels, kept, label_separator, texts, wanted)
     if _is_in_memory(source):
-        return Documents(IN_MEMORY, lambda bad: read_frame(source, fields))
+        return Documents(IN_MEMORY, lambda bad: read_frame(source, fields, BadRecords(bad if skip_bad else None)))
     if str(source) == STANDARD_LIBRARY:
+        if fields.texts is not None:
+            msg = f"{STANDARD_LIBRARY} the docstrings have no field {fields.texts!r} with texts in several languages."
+            raise SourceError(msg)
         return Documents(STANDARD_LIBRARY, lambda bad: read_standard_library(kept))
     path, encoding = Path(source), checked_encoding(encoding)
     name = find_format(path, format)
@@ -220,6 +235,30 @@ def read(
         msg = f"{path}: the format {name} holds counts, not texts; use read_counts, or semascope build."
         raise SourceError(msg)
     return Documents(str(path), lambda bad: reader(path, fields, encoding, BadRecords(bad if skip_bad else None)))
+
+
+def _fields_of_text(text: str | Sequence[str] | Mapping[str, str | Sequence[str]]) -> dict[str, tuple[str, ...]]:
+    """Of each language the fields that are joined to its text."""
+    by_language = text if isinstance(text, Mapping) else {"": text}
+    return {language: (names,) if isinstance(names, str) else tuple(names) for language, names in by_language.items()}
+
+
+def _texts_by_language(
+    texts: str | None, languages: Sequence[str] | None, *, named: bool
+) -> tuple[str | None, tuple[str, ...]]:
+    """The field of texts by language, and the languages that are wanted of it."""
+    if texts is None and languages is None:
+        return None, ()
+    wanted = () if languages is None else (languages,) if isinstance(languages, str) else tuple(dict.fromkeys(languages))
+    problem = None
+    if named:
+        problem = "text names the fields of each language already; leave out texts and languages"
+    elif not all(wanted) or (languages is not None and not wanted):
+        problem = "languages must name one at least, and none of them may be empty"
+    if problem:
+        msg = f"{problem}."
+        raise InputError(msg)
+    return texts or TEXTS, wanted
 
 
 def read_counts(

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import polars as pl
 
-from semascope.corpus.analyze import Analyzer
+from semascope.corpus.analyzers import from_settings
 from semascope.corpus.corpus import Corpus
+from semascope.corpus.lexicon import NAMELESS, Lexicon
 from semascope.corpus.rows import Rows
 from semascope.corpus.shards import Shard, ShardRef, cut, read_only
 from semascope.corpus.writing import FORMAT, VERSION
@@ -55,8 +56,7 @@ class StoredCorpus(Corpus):
 
     def __init__(self, directory: Directory) -> None:
         self._directory = directory
-        analyzer = directory.facts["analyzer"]
-        self.analyzer = Analyzer.from_dict(analyzer) if analyzer else None
+        self.analyzer = from_settings(directory.facts["analyzer"])
 
     @property
     def path(self) -> Path:
@@ -83,8 +83,12 @@ class StoredCorpus(Corpus):
         return read_only(Rows(*(self._directory.array(name) for name in Rows._fields)))
 
     @cached_property
-    def words(self) -> pl.Series:
-        return self._directory.table("vocabulary")["word"]
+    def lexicon(self) -> Lexicon:
+        return Lexicon.from_frame(self._directory.table("vocabulary"), self.languages)
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        return tuple(self._directory.facts.get("languages", NAMELESS))
 
     @cached_property
     def documents(self) -> pl.DataFrame:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from semascope.corpus.analyzers import to_settings
 from semascope.corpus.corpus import Corpus
 from semascope.corpus.languages import language_shares
 
@@ -35,6 +36,14 @@ class Bin(NamedTuple):
     n: int
 
 
+class Size(NamedTuple):
+    """How much there is of a language."""
+
+    documents: int
+    words: int
+    tokens: float
+
+
 @dataclass(frozen=True)
 class Summary:
     """What `summary` gives. Lists are ready to be drawn.
@@ -44,7 +53,8 @@ class Summary:
     ranks                 pairs of a rank and the count of the word that has it
     words_by_documents    words by the number of documents they are in; `hapaxes` is the number of words that occur once
     top_labels            pairs of a label and its number of documents
-    languages             share of each language in a sample of the texts; none without texts
+    languages             share of each language in a sample of the texts, guessed; none without texts, or when they have names
+    by_language           size of each language that has a name
     years                 documents of each year from the first to the last; none without dates
     """
 
@@ -71,6 +81,7 @@ class Summary:
     top_labels: list[tuple[str, int]]
     unlabelled_documents: int
     languages: dict[str, float]
+    by_language: dict[str, Size]
     years: dict[int, int]
 
     def to_dict(self) -> dict[str, Any]:
@@ -79,6 +90,7 @@ class Summary:
             **asdict(self),
             "lengths": [one._asdict() for one in self.lengths],
             "words_by_documents": [one._asdict() for one in self.words_by_documents],
+            "by_language": {language: size._asdict() for language, size in self.by_language.items()},
         }
 
 
@@ -105,7 +117,7 @@ def summary(corpus: Corpus) -> Summary:
         density=len(corpus.rows.words) / max(1, corpus.n_documents * corpus.n_words),
         shards=len(corpus.shards()),
         fields=corpus.documents.columns,
-        analyzer=corpus.analyzer.to_dict() if corpus.analyzer else None,
+        analyzer=to_settings(corpus.analyzer),
         path=str(corpus.path) if corpus.path else None,
         fingerprint=corpus.fingerprint,
         tokens_per_document=round(corpus.n_tokens / max(1, corpus.n_documents), 1),
@@ -120,7 +132,8 @@ def summary(corpus: Corpus) -> Summary:
         labels=len(labels),
         top_labels=list(labels.head(TOP).iter_rows()),
         unlabelled_documents=int((corpus.labels.list.len() == 0).sum()),
-        languages={} if corpus.texts is None else language_shares(corpus.texts),
+        languages={} if corpus.texts is None or corpus.lexicon.is_named else language_shares(corpus.texts),
+        by_language=sizes_by_language(corpus, totals) if corpus.lexicon.is_named else {},
         years=documents_by_year(corpus.documents),
     )
 
@@ -144,6 +157,16 @@ def word_totals(corpus: Corpus) -> tuple[NDArray[np.float64], NDArray[np.int64]]
         totals += np.bincount(words[piece], weights=counts[piece], minlength=corpus.n_words)
         in_documents += np.bincount(words[piece], minlength=corpus.n_words)
     return totals, in_documents
+
+
+def sizes_by_language(corpus: Corpus, totals: NDArray[np.float64]) -> dict[str, Size]:
+    """Give the size of each language, from how often each word occurs."""
+    words = np.bincount(corpus.word_languages, minlength=len(corpus.languages))
+    tokens = np.bincount(corpus.word_languages, weights=totals, minlength=len(corpus.languages))
+    return {
+        language: Size(int(corpus.has_language(language).sum()), int(words[number]), float(tokens[number]))
+        for number, language in enumerate(corpus.languages)
+    }
 
 
 def documents_by_year(documents: pl.DataFrame) -> dict[int, int]:

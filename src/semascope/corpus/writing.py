@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import polars as pl
 
-from semascope.corpus.analyze import Analyzer
+from semascope.corpus.analyzers import Analyzers, to_settings
 from semascope.corpus.documents import ALWAYS, check_unique
+from semascope.corpus.lexicon import Lexicon
 from semascope.corpus.rows import Rows
 from semascope.storage import Draft, GrowingArray, GrowingTable, open_table
 
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FORMAT = "corpus"
-VERSION = 1
+VERSION = 2
+"""Since 2, words may have languages."""
 
 DTYPES = {"ends": np.int64, "words": np.int32, "counts": np.float32}
 
@@ -61,21 +63,22 @@ class CorpusWriter:
         self._arrays[name].append(values)
         self._hashes[name].update(values.data)
 
-    def finish(self, vocabulary: pl.Series, analyzer: Analyzer | None) -> None:
+    def finish(self, lexicon: Lexicon, analyzers: Analyzers | None) -> None:
         """Write the words and the facts."""
         self._open.close()
         self._see_that_ids_are_unique()
-        self._draft.table("vocabulary", vocabulary.rename("word").to_frame())
+        self._draft.table("vocabulary", lexicon.to_frame())
         counts = np.load(self._draft.folder / "counts.npy", mmap_mode="r")
-        digests = [*(self._hashes[name].digest() for name in DTYPES), digest_of_words(vocabulary)]
+        digests = [*(self._hashes[name].digest() for name in DTYPES), lexicon.digest()]
         self._draft.facts.update(
             n_documents=self.n_documents,
-            n_words=len(vocabulary),
+            n_words=len(lexicon),
+            languages=list(lexicon.languages),
             n_entries=self._n_entries,
             n_tokens=float(counts.sum(dtype=np.float64)),
             fingerprint=fingerprint(digests),
             fields=[name for name, filled in self._filled.items() if filled or name in ALWAYS],
-            analyzer=analyzer.to_dict() if analyzer else None,
+            analyzer=to_settings(analyzers),
         )
 
     def _see_that_ids_are_unique(self) -> None:
@@ -91,11 +94,6 @@ class CorpusWriter:
         self._open.__exit__(kind, error, trace)
 
 
-def digest_of_words(vocabulary: pl.Series) -> bytes:
-    """A hash of a vocabulary."""
-    return hashlib.blake2b("\n".join(vocabulary).encode(), digest_size=16).digest()
-
-
 def fingerprint(digests: list[bytes]) -> str:
-    """One hash of the hashes of row ends, word numbers, counts and vocabulary."""
+    """One hash of the hashes of row ends, word numbers, counts and lexicon."""
     return hashlib.blake2b(b"".join(digests), digest_size=16).hexdigest()

@@ -95,4 +95,4 @@ def slides_over_texts(corpus: Corpus) -> bool:
 
 def _readable(corpus: Corpus) -> tuple[pl.Series, Analyzer] | None:
     texts, analyzer = corpus.texts, corpus.analyzer
-    return None if texts is None or analyzer is None or analyzer.ngrams != (1, 1) else (texts, analyzer)
+    return (texts, analyzer) if texts is not None and isinstance(analyzer, Analyzer) and analyzer.ngrams == (1, 1) else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -15,8 +15,9 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
-from semascope.corpus.analyze import Analyzer
+from semascope.corpus.analyzers import Analyzers, from_settings, to_settings
 from semascope.corpus.corpus import Corpus
+from semascope.corpus.lexicon import NAMELESS, Lexicon
 from semascope.corpus.read import Documents
 from semascope.corpus.shards import frozen
 from semascope.engines.base import Engine
@@ -29,7 +30,7 @@ from semascope.models.settings import read_settings, write_settings
 from semascope.models.topics import NamedTopics
 from semascope.models.words import word_table
 from semascope.storage import Directory, writing
-from semascope.training.checkpoint import Checkpoints
+from semascope.training.checkpoint import Checkpoints, in_short
 from semascope.training.loop import Fitted, run
 from semascope.training.progress import progress_bar
 from semascope.training.stopping import INTERRUPTED, StopRule
@@ -38,7 +39,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FORMAT = "model"
-VERSION = 1
+VERSION = 2
+"""Since 2, words may have languages."""
 
 
 class TopicModel(NamedTopics, TransformerMixin, BaseEstimator):
@@ -52,7 +54,7 @@ class TopicModel(NamedTopics, TransformerMixin, BaseEstimator):
     components_: NDArray[Any]
     doc_topics_: NDArray[Any]
     topic_shares_: NDArray[np.float64]
-    analyzer_: Analyzer | None
+    analyzer_: Analyzers | None
     n_features_in_: int
     n_iter_: int
     stopped_by_: str
@@ -76,12 +78,12 @@ class TopicModel(NamedTopics, TransformerMixin, BaseEstimator):
             corpus = X
             self.n_features_in_ = corpus.n_words
             self.analyzer_ = corpus.analyzer
-            self._words: pl.Series | None = corpus.words
+            self._lexicon: Lexicon | None = corpus.lexicon
         else:
             corpus = Corpus.from_matrix(self._validated(X, reset=True))
             self.analyzer_ = None
             names = getattr(self, "feature_names_in_", None)
-            self._words = None if names is None else pl.Series("word", names, dtype=pl.String)
+            self._lexicon = None if names is None else Lexicon.of(list(names))
         self.corpus_ = {"fingerprint": corpus.fingerprint, "path": str(corpus.path) if corpus.path else None}
         return corpus
 
@@ -92,13 +94,13 @@ class TopicModel(NamedTopics, TransformerMixin, BaseEstimator):
 
     def _over_its_words(self, X: Any) -> Corpus:
         if isinstance(X, Corpus | Documents) or _is_texts(X):
-            if self._words is None:
+            if self._lexicon is None:
                 msg = "this model was fitted on a matrix without words, so it cannot read texts: give it a matrix."
                 raise InputError(msg)
             if isinstance(X, Corpus):
-                return X.aligned(self._words)
+                return X.aligned(self._lexicon)
             make = Corpus.build if isinstance(X, Documents) else Corpus.from_texts
-            return make(X, analyzer=self.analyzer_, vocabulary=self._words)
+            return make(X, analyzer=self.analyzer_, vocabulary=self._lexicon)
         return Corpus.from_matrix(self._validated(X, reset=False))
 
     def _validated(self, X: Any, *, reset: bool) -> Any:
@@ -158,7 +160,7 @@ class TopicModel(NamedTopics, TransformerMixin, BaseEstimator):
             progress_bar(name, max_iter=self.max_iter, n_tokens=corpus.n_tokens, show=show) as bar,
         ):
             if checkpoints:
-                identity = {**settings, **asdict(algorithm), "corpus": corpus.fingerprint}
+                identity = {**settings, **in_short(asdict(algorithm)), "corpus": corpus.fingerprint}
                 identity |= {"heldout": judges.fingerprint} if judges is not None else {}
                 notes = {"heldout_path": judging.path} if judging else checkpoints.notes
                 checkpoints = replace(checkpoints, identity=identity, notes=notes)
@@ -185,9 +187,9 @@ class TopicModel(NamedTopics, TransformerMixin, BaseEstimator):
     def vocabulary_(self) -> NDArray[np.object_]:
         """The words; column j of `components_` is word j."""
         check_is_fitted(self, "components_")
-        if self._words is None:
+        if self._lexicon is None:
             return np.array([f"x{j}" for j in range(self.n_features_in_)], dtype=object)
-        return np.array(self._words.to_list(), dtype=object)
+        return np.array(self._lexicon.words.to_list(), dtype=object)
 
     @property
     def _n_features_out(self) -> int:
@@ -233,7 +235,7 @@ class TopicModel(NamedTopics, TransformerMixin, BaseEstimator):
         [(0, 'dogs', 2.0), (0, 'bark', 1.0)]
         """
         corpus = self._corpus_to_use(X)
-        shares = np.asarray(self.transform(X if self._words is None else corpus))
+        shares = np.asarray(self.transform(X if self._lexicon is None else corpus))
         return word_table(corpus.rows, pl.Series(self.vocabulary_), self._frozen_topics(), shares)
 
     def perplexity(self, X: Any, *, seed: int = 0) -> float:
@@ -278,11 +280,12 @@ class TopicModel(NamedTopics, TransformerMixin, BaseEstimator):
             draft.array("topics", np.ascontiguousarray(self.components_.T))
             for name in self.saved_arrays:
                 draft.array(name.rstrip("_"), getattr(self, name))
-            if self._words is not None:
-                draft.table("vocabulary", self._words.to_frame())
+            if self._lexicon is not None:
+                draft.table("vocabulary", self._lexicon.to_frame())
+                draft.facts["languages"] = list(self._lexicon.languages)
             draft.facts.update(
                 model=type(self).__name__,
-                analyzer=self.analyzer_.to_dict() if self.analyzer_ else None,
+                analyzer=to_settings(self.analyzer_),
                 fitted={name: getattr(self, name) for name in self.saved_facts},
                 topic_names=list(self._topic_names),
             )
@@ -298,8 +301,9 @@ class TopicModel(NamedTopics, TransformerMixin, BaseEstimator):
         for name, value in facts["fitted"].items():
             setattr(model, name, value)
         model._topic_names = facts.get("topic_names", ())  # models of older versions have none
-        model.analyzer_ = Analyzer.from_dict(facts["analyzer"]) if facts["analyzer"] else None
-        model._words = directory.table("vocabulary")["word"] if "vocabulary.arrow" in directory else None
+        model.analyzer_ = from_settings(facts["analyzer"])
+        words = directory.table("vocabulary") if "vocabulary.arrow" in directory else None
+        model._lexicon = None if words is None else Lexicon.from_frame(words, facts.get("languages", NAMELESS))
         return model
 
     # --- scikit-learn --------------------------------------------------------------------------------------------------------
@@ -317,14 +321,14 @@ class TopicModel(NamedTopics, TransformerMixin, BaseEstimator):
 
 
 def _is_texts(X: Any) -> bool:
-    """Tell a sequence of strings from a matrix."""
+    """Tell a sequence of strings, or of mappings of language to text, from a matrix."""
     if isinstance(X, str):
         msg = "expected several texts; put the one text into a list."
         raise InputError(msg)
     if isinstance(X, pl.Series):
-        return X.dtype == pl.String
+        return X.dtype == pl.String or isinstance(X.dtype, pl.Struct)
     if isinstance(X, list | tuple):
-        return len(X) > 0 and isinstance(X[0], str)
+        return len(X) > 0 and isinstance(X[0], str | Mapping)
     return isinstance(X, np.ndarray) and X.ndim == 1 and len(X) > 0 and isinstance(X[0], str)
 
 

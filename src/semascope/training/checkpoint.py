@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 import time
 from dataclasses import dataclass, field
@@ -91,3 +92,16 @@ class Checkpoints:
         """Remove the checkpoint: the run is finished and safe elsewhere."""
         if self.exists():
             shutil.rmtree(self.directory, ignore_errors=True)
+
+
+def in_short(settings: dict[str, Any]) -> dict[str, Any]:
+    """Give settings as an identity has them: of arrays, a hash of what is in them."""
+    return {name: _in_short(value) for name, value in settings.items()}
+
+
+def _in_short(value: Any) -> Any:
+    if isinstance(value, dict):
+        return in_short(value)
+    if isinstance(value, np.ndarray):
+        return hashlib.blake2b(np.ascontiguousarray(value).tobytes(), digest_size=8).hexdigest()
+    return value

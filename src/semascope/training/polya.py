@@ -39,7 +39,7 @@ def statistics_of_alpha(theta: NDArray[Any], lengths: NDArray[np.float64], alpha
 def next_alpha(alpha: NDArray[np.float64], sums: Sequence[float]) -> NDArray[np.float64]:
     """A step of α, from the sums of these statistics over all documents."""
     *of_topics, of_documents = sums
-    return np.maximum(alpha * np.array(of_topics) / max(of_documents, 1e-300), SMALLEST)
+    return np.asarray(np.maximum(alpha * np.array(of_topics) / max(of_documents, 1e-300), SMALLEST))
 
 
 def next_eta(eta: float, counts: NDArray[Any], languages: NDArray[np.int32]) -> float:

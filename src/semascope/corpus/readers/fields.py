@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
 import polars as pl
 from polars.datatypes import DataTypeClass
 
+from semascope.corpus.lexicon import said
 from semascope.corpus.readers.files import BadRecords, in_blocks
 from semascope.errors import SourceError
 
@@ -33,18 +34,22 @@ def document_schema(keep: Sequence[str]) -> dict[str, pl.DataType | type[pl.Data
 class Fields:
     """The names that a source has for what becomes a document.
 
-    text             fields whose values are joined, a line break between them
+    text             of each language the fields whose values are joined, a line break between them; "" is one without a name
     id               field of the identifier
     labels           field of the label or labels
     keep             further fields, which keep their names
     label_separator  what stands between labels in one value
+    texts            field of an object of language and text, instead of `text`
+    languages        languages that are wanted of it; none stands for all
     """
 
-    text: tuple[str, ...] = ("text",)
+    text: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: {"": ("text",)})
     id: str = "id"
     labels: str = "labels"
     keep: tuple[str, ...] = ()
     label_separator: str | None = None
+    texts: str | None = None
+    languages: tuple[str, ...] = ()
 
     @property
     def schema(self) -> Schema:
@@ -52,22 +57,33 @@ class Fields:
         return document_schema(self.keep)
 
     @property
+    def of_text(self) -> dict[str, str]:
+        """Fields that texts are in, and what they are called."""
+        if self.texts is not None:
+            return {self.texts: "texts"}
+        return dict.fromkeys((name for names in self.text.values() for name in names), "text")
+
+    @property
     def names(self) -> list[str]:
         """All fields that are asked for."""
-        return list(dict.fromkeys([*self.text, self.id, self.labels, *self.keep]))
+        return list(dict.fromkeys([*self.of_text, self.id, self.labels, *self.keep]))
 
     @property
     def required(self) -> dict[str, str]:
         """Fields that must be there, and what for: the text, and an id or labels that were not named by default."""
         named = {self.id: "id", self.labels: "labels"}
-        return {name: use for name, use in named.items() if name != use} | dict.fromkeys(self.text, "text")
+        return {name: use for name, use in named.items() if name != use} | self.of_text
+
+    def not_wanted(self, languages: Sequence[str]) -> str:
+        """Say that a record has no text in any language that is wanted."""
+        return f"the texts are in {', '.join(languages)}, but wanted are {', '.join(self.languages)}"
 
     def missing(self, there: Iterable[str], what: str = "column", none: str = "there is no") -> str | None:
         """Say which required field is not among those that are there; None when all are."""
         names = list(there)
         for name, use in self.required.items():
             if name not in names:
-                which = "which are" if use == "labels" else "which is"
+                which = "which are" if use in ("labels", "texts") else "which is"
                 return f"{none} {what} {name!r}; {listed(names, what)}. Say {which} the {use} with --{use} ({use}=)."
         return None
 
@@ -105,10 +121,14 @@ def as_documents(frame: pl.DataFrame, fields: Fields, source: str) -> pl.DataFra
             return pl.col(name).list.eval(as_text(pl.element(), dtype.inner, f"{source}: column {name!r}"))
         return pl.concat_list(text(name))
 
+    if fields.texts is None:
+        texts = {language: joined([text(name) for name in names]) for language, names in fields.text.items()}
+    else:
+        texts = _in_object(fields.texts, frame.schema[fields.texts], fields.languages, source)
     try:
         return frame.select(
             id=text(fields.id),
-            text=joined([text(name) for name in fields.text]),
+            text=text_by_language(texts),
             labels=separated(labels(fields.labels), fields.label_separator),
             **{name: text(name) for name in fields.keep},
         )
@@ -117,6 +137,26 @@ def as_documents(frame: pl.DataFrame, fields: Fields, source: str) -> pl.DataFra
             raise
         msg = f"{source}: a column holds bytes that are not UTF-8; make strings of them first."
         raise SourceError(msg) from None
+
+
+def text_by_language(texts: Mapping[str, pl.Expr]) -> pl.Expr:
+    """Make the column of texts: a struct of the languages, but of one without a name the text alone."""
+    return texts[""] if "" in texts else pl.struct(text.alias(language) for language, text in texts.items())
+
+
+def _in_object(name: str, dtype: pl.DataType, languages: Sequence[str], source: str) -> dict[str, pl.Expr]:
+    """Take the texts of each language from a column of objects."""
+    where = f"{source}: column {name!r}"
+    if not isinstance(dtype, pl.Struct) or not dtype.fields:
+        msg = f"{where} holds values of the kind {dtype}; expected objects of language and text."
+        raise SourceError(msg)
+    there = {one.name: one.dtype for one in dtype.fields}
+    for language in languages:
+        if language not in there:
+            msg = f"{where} has no texts in {language!r}; {said(list(there))}."
+            raise SourceError(msg)
+    column = pl.col(name).struct
+    return {one: as_text(column.field(one), there[one], f"{where} in {one!r}") for one in languages or there}
 
 
 def parsed(path: Path, pieces: Iterable[tuple[int, T]], parse: Callable[[T], Record], bad: BadRecords) -> Iterator[Record]:

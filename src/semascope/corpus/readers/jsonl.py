@@ -9,69 +9,109 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from semascope.corpus.readers.fields import Fields, Schema, joined, separated
+from semascope.corpus.lexicon import said
+from semascope.corpus.readers.fields import Fields, Schema, joined, separated, text_by_language
 from semascope.corpus.readers.files import POLARS_REFUSES, BadRecords, blocks_of_lines, not_utf_8
 from semascope.errors import SourceError
 
 _TEXT = "\0text"
-"""Begins the names of columns that are joined to the text; no field that is kept has such a name."""
+"""Begins the names of columns that become the text; no field that is kept has such a name."""
 
 
 def read_json_lines(path: Path, fields: Fields, encoding: str | None, bad: BadRecords) -> Iterator[pl.DataFrame]:
     """Give blocks of documents."""
     _require_fields(path, fields, encoding)
-    names = _names_of_columns(fields)
+    if fields.texts is not None and not fields.languages:
+        fields = replace(fields, languages=_languages_in(path, fields.texts, encoding))
+    columns = _Columns(fields)
     first_line = 1
     for block in blocks_of_lines(path, encoding):
-        rows = _read_block(block, names)
+        rows = _read_block(block, columns)
         if rows is None:
-            rows = _read_line_by_line(path, block, first_line, names, bad)
-        texts = [pl.col(column) for column in names if column.startswith(_TEXT)]
+            rows = _read_line_by_line(path, block, first_line, columns, bad)
         labels = separated(pl.col("labels"), fields.label_separator)
-        yield rows.select("id", joined(texts).alias("text"), labels, *fields.keep)
+        yield rows.select("id", columns.text().alias("text"), labels, *fields.keep)
         first_line += block.count(b"\n")
 
 
-def _names_of_columns(fields: Fields) -> dict[str, str]:
-    """Column -> name of the field; several fields may make the text, and one field may serve several purposes."""
-    texts = {f"{_TEXT}{number}": name for number, name in enumerate(fields.text)}
-    return {"id": fields.id, **texts, "labels": fields.labels, **{name: name for name in fields.keep}}
+class _Columns:
+    """Columns that lines are read into.
 
+    names   column -> name of the field; several fields may make the text, and one field may serve several purposes
+    schema  column -> type. It is told to polars: types guessed from the first lines would lose fields that come later
+    """
 
-def _schema(names: Mapping[str, str]) -> Schema:
-    """Column -> type. It is told to polars: types guessed from the first lines would lose fields that come later."""
-    return {column: pl.List(pl.String) if column == "labels" else pl.String for column in names}
+    def __init__(self, fields: Fields) -> None:
+        self.fields = fields
+        texts = {f"{_TEXT}{number}": name for number, name in enumerate(fields.of_text)}
+        self.names = {"id": fields.id, **texts, "labels": fields.labels, **{name: name for name in fields.keep}}
+        self.schema: Schema = {**dict.fromkeys(self.names, pl.String), "labels": pl.List(pl.String)}
+        if fields.texts is not None:
+            self.schema |= {f"{_TEXT}0": pl.Struct(dict.fromkeys(fields.languages, pl.String))}
+
+    def text(self) -> pl.Expr:
+        """The text, by language where there are any."""
+        if self.fields.texts is not None:
+            return pl.col(f"{_TEXT}0")
+        column = {name: pl.col(column) for column, name in self.names.items() if column.startswith(_TEXT)}
+        return text_by_language({one: joined([column[name] for name in names]) for one, names in self.fields.text.items()})
 
 
 def _require_fields(path: Path, fields: Fields, encoding: str | None) -> None:
-    """Stop at once when no line has a field that must be there, and say which fields there are."""
+    """Stop at once when no line has a field or language that must be there, and say which there are."""
     written_in = (block for block in blocks_of_lines(path, encoding) if block.strip())
     first = next(written_in, None)
     if first is None:
         msg = f"{path}: there are no documents: the file is empty."
         raise SourceError(msg)
-    keys = [_key(name) for name in fields.required]
+    keys = {name: _key(name) for name in (*fields.required, *fields.languages)}
     for block in chain([first], written_in):
-        keys = [key for key in keys if not key.search(block)]
+        keys = {name: key for name, key in keys.items() if not key.search(block)}
         if not keys:
             return
-    names: dict[str, None] = {}
-    for line in first.split(b"\n")[:1000]:
-        with suppress(ValueError, RecursionError):
-            record = json.loads(line.decode("utf-8"))
-            names.update(dict.fromkeys(record if isinstance(record, dict) else ()))
+    records = list(_records_in(first.split(b"\n")[:1000]))
+    names = list(dict.fromkeys(name for record in records for name in record))
     missing = fields.missing(names, "field", "no line has a") if names else None
+    languages = _languages_of(records, str(fields.texts))
+    if missing is None and languages and (unknown := [one for one in fields.languages if one in keys]):
+        missing = f"no line has a text in {unknown[0]!r}; {said(languages)}."
     if missing:  # otherwise it is not JSON at all, and reading it will name the line
         msg = f"{path}: {missing}"
         raise SourceError(msg)
+
+
+def _languages_in(path: Path, name: str, encoding: str | None) -> tuple[str, ...]:
+    """Give all languages of the objects in a field, in the order of their first appearance; the whole file is read for it."""
+    found: dict[str, None] = {}
+    for block in blocks_of_lines(path, encoding):
+        found.update(dict.fromkeys(_languages_of(_records_in(block.split(b"\n")), name)))
+    if not found:
+        msg = f"{path}: the field {name!r} holds no objects of language and text."
+        raise SourceError(msg)
+    return tuple(found)
+
+
+def _languages_of(records: Iterable[Mapping[str, Any]], name: str) -> list[str]:
+    objects = (record.get(name) for record in records)
+    return list(dict.fromkeys(language for texts in objects if isinstance(texts, dict) for language in texts if language))
+
+
+def _records_in(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
+    """Give the objects in lines; what is none is passed over."""
+    for line in lines:
+        with suppress(ValueError, RecursionError):
+            record = json.loads(line.decode("utf-8"))
+            if isinstance(record, dict):
+                yield record
 
 
 def _key(name: str) -> re.Pattern[bytes]:
@@ -82,11 +122,12 @@ def _key(name: str) -> re.Pattern[bytes]:
 # --- a block by polars ---------------------------------------------------------------------------------------------------
 
 
-def _read_block(block: bytes, names: Mapping[str, str]) -> pl.DataFrame | None:
+def _read_block(block: bytes, columns: _Columns) -> pl.DataFrame | None:
     """Read a block by polars; None when it has anything that polars reads otherwise than Python's json."""
+    names = columns.names
     if len(set(names.values())) < len(names):
         return None  # one field for two purposes
-    wanted = {names[column]: dtype for column, dtype in _schema(names).items()}
+    wanted = {names[column]: dtype for column, dtype in columns.schema.items()}
     with suppress(*POLARS_REFUSES):
         frame = pl.read_ndjson(io.BytesIO(block), schema=wanted)
         frame = frame.select(pl.col(name).alias(column) for column, name in names.items())
@@ -96,7 +137,13 @@ def _read_block(block: bytes, names: Mapping[str, str]) -> pl.DataFrame | None:
 
 
 def _is_odd(column: pl.Series) -> bool:
-    """Tell whether polars may have made strings of objects or lists, or zero bytes of lone surrogates."""
+    """Tell whether polars may have made strings of objects or lists, or zero bytes of lone surrogates.
+
+    So is an object without any text: its line has perhaps none in a language that is wanted.
+    """
+    if isinstance(column.dtype, pl.Struct):
+        texts = column.struct.unnest()
+        return texts.select(pl.all_horizontal(pl.all().is_null()).any()).item() or any(_is_odd(text) for text in texts)
     values = column.list.explode(empty_as_null=True) if column.dtype == pl.List(pl.String) else column
     return bool(values.str.contains(r"^[\[{]|\x00").any())
 
@@ -104,34 +151,52 @@ def _is_odd(column: pl.Series) -> bool:
 # --- a block line by line ------------------------------------------------------------------------------------------------
 
 
-def _read_line_by_line(path: Path, block: bytes, first_line: int, names: Mapping[str, str], bad: BadRecords) -> pl.DataFrame:
+def _read_line_by_line(path: Path, block: bytes, first_line: int, columns: _Columns, bad: BadRecords) -> pl.DataFrame:
     rows: list[dict[str, Any]] = []
     for number, line in enumerate(block.split(b"\n"), start=first_line):
         if not line.strip():
             continue
         try:
-            rows.append(_document(line, names))
+            rows.append(_document(line, columns))
         except (ValueError, RecursionError) as error:
             bad.add(f"{path}, line {number}: {_explain(error)}.", "lines")
-    return pl.DataFrame(rows, schema=_schema(names))
+    return pl.DataFrame(rows, schema=columns.schema)
 
 
-def _document(line: bytes, names: Mapping[str, str]) -> dict[str, Any]:
+def _document(line: bytes, columns: _Columns) -> dict[str, Any]:
     record = json.loads(line.decode("utf-8"))
     if not isinstance(record, dict):
         msg = f"expected a JSON object, found {_kind(record)}"
         raise ValueError(msg)
-    for column, name in names.items():
+    document: dict[str, Any] = {}
+    for column, name in columns.names.items():
         value = record.get(name)
-        if (column == "id" or column.startswith(_TEXT)) and isinstance(value, dict | list):
-            msg = f"field {name!r} should be a string, but is {_kind(value)}"
-            raise ValueError(msg)
-    document: dict[str, Any] = {column: _as_text(record.get(name)) for column, name in names.items() if column != "labels"}
-    labels = record.get(names["labels"])
-    if labels is not None:
-        listed = labels if isinstance(labels, list) else [labels]
-        document["labels"] = [_as_text(label) for label in listed if label is not None]
+        if isinstance(columns.schema[column], pl.Struct):
+            document[column] = _by_language(name, value, columns.fields)
+        elif column != "labels":
+            document[column] = _string(name, value) if column == "id" or column.startswith(_TEXT) else _as_text(value)
+        elif value is not None:
+            listed = value if isinstance(value, list) else [value]
+            document[column] = [_as_text(label) for label in listed if label is not None]
     return document
+
+
+def _by_language(name: str, value: Any, fields: Fields) -> dict[str, str | None]:
+    """Give the texts of an object in the languages that are wanted."""
+    if not isinstance(value, dict | None):
+        msg = f"field {name!r} should be an object of language and text, but is {_kind(value)}"
+        raise ValueError(msg)
+    there = [language for language, text in (value or {}).items() if text not in (None, "")]
+    if there and not set(there) & set(fields.languages):
+        raise ValueError(fields.not_wanted(there))
+    return {language: _string(f"{name}.{language}", (value or {}).get(language)) for language in fields.languages}
+
+
+def _string(name: str, value: Any) -> str | None:
+    if isinstance(value, dict | list):
+        msg = f"field {name!r} should be a string, but is {_kind(value)}"
+        raise ValueError(msg)
+    return _as_text(value)
 
 
 def _as_text(value: Any) -> str | None:

@@ -41,14 +41,30 @@ Opener = Callable[[Path, Choose, str | None, BadRecords], Chunks]
 
 def read_table(opener: Opener, path: Path, fields: Fields, encoding: str | None, bad: BadRecords) -> Iterator[pl.DataFrame]:
     """Give blocks of documents from a table in a file."""
-    for chunk in opener(path, _chooser(fields, str(path)), encoding, bad):
-        yield as_documents(chunk.frame, fields, str(path))
+    return _documents(opener(path, _chooser(fields, str(path)), encoding, bad), fields, str(path), bad)
 
 
-def read_frame(frame: Any, fields: Fields) -> Iterator[pl.DataFrame]:
+def read_frame(frame: Any, fields: Fields, bad: BadRecords) -> Iterator[pl.DataFrame]:
     """Give blocks of documents from a frame in memory."""
-    for chunk in open_frame(frame, _chooser(fields, IN_MEMORY)):
-        yield as_documents(chunk.frame, fields, IN_MEMORY)
+    return _documents(open_frame(frame, _chooser(fields, IN_MEMORY)), fields, IN_MEMORY, bad)
+
+
+def _documents(chunks: Chunks, fields: Fields, source: str, bad: BadRecords) -> Iterator[pl.DataFrame]:
+    for chunk in chunks:
+        documents = as_documents(chunk.frame, fields, source)
+        yield _in_wanted_languages(documents, chunk, fields, source, bad) if fields.languages else documents
+
+
+def _in_wanted_languages(documents: pl.DataFrame, chunk: Chunk, fields: Fields, source: str, bad: BadRecords) -> pl.DataFrame:
+    """Leave out documents that have texts, but none in a language that is wanted."""
+    texts = chunk.frame.get_column(str(fields.texts)).struct.unnest()
+    others = texts.drop(fields.languages)
+    silent = documents["text"].struct.unnest().select(pl.all_horizontal(pl.all().is_null())).to_series()
+    foreign = silent & others.select(pl.any_horizontal(pl.lit(False), pl.all().is_not_null())).to_series()
+    for number in foreign.arg_true():
+        there = [name for name, text in others.row(number, named=True).items() if text is not None]
+        bad.add(f"{source}, {chunk.where} {chunk.places[number]}: {fields.not_wanted(there)}.")
+    return documents.filter(~foreign)
 
 
 def check_frame(frame: Any) -> None:
@@ -59,7 +75,10 @@ def check_frame(frame: Any) -> None:
 
 
 def whole_frame(frame: Any) -> pl.DataFrame:
-    """Give a frame in memory as documents; columns other than id, text and labels stay as they are."""
+    """Give a frame in memory as documents; columns other than id, text and labels stay as they are.
+
+    A text that is a struct is one of several languages.
+    """
     check_frame(frame)
     fields = Fields()
     choose_fields = _chooser(fields, IN_MEMORY)
@@ -69,6 +88,8 @@ def whole_frame(frame: Any) -> pl.DataFrame:
 
     chunks = [chunk.frame for chunk in open_frame(frame, choose)]
     whole = pl.concat(chunks) if chunks else pl.DataFrame(schema=fields.schema)
+    if isinstance(whole.schema["text"], pl.Struct):
+        fields = Fields(texts="text")
     return as_documents(whole, fields, IN_MEMORY).hstack(whole.drop(fields.names, strict=False))
 
 

@@ -1,0 +1,143 @@
+"""The words of a corpus or a model, each with its language."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+import polars as pl
+
+from semascope.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+NAMELESS = ("",)
+"""The languages of whatever is in one language that nobody named."""
+
+
+@dataclass(frozen=True, eq=False)
+class Lexicon:
+    """Words, each of one language. The same letters in two languages are two words.
+
+    Words may be in any order; in a corpus that was built from texts each language is a range of its own, most frequent word
+    first.
+
+    Parameters
+    ----------
+    words : polars.Series
+        The words; word j is column j of the counts.
+    languages : tuple of str
+        Codes of the languages; ``("",)`` is one language without a name.
+    of_word : ndarray of int32
+        Number of the language of each word.
+
+    Examples
+    --------
+    >>> lexicon = Lexicon.of({"en": ["die", "war"], "de": ["war", "die", "haus"]})
+    >>> lexicon.languages, lexicon.of_word.tolist()
+    (('en', 'de'), [0, 0, 1, 1, 1])
+    >>> lexicon.only("de").words.to_list()
+    ['war', 'die', 'haus']
+    """
+
+    words: pl.Series
+    languages: tuple[str, ...]
+    of_word: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, words: Lexicon | Mapping[str, Sequence[str] | pl.Series] | Sequence[str] | pl.Series) -> Lexicon:
+        """Make a lexicon of the words of each language, or of the words of one language without a name."""
+        if isinstance(words, Lexicon):
+            return words
+        by_language = words if isinstance(words, Mapping) else {NAMELESS[0]: words}
+        series = [pl.Series("word", part, dtype=pl.String) for part in by_language.values()]
+        of_word = np.repeat(np.arange(len(series), dtype=np.int32), [len(part) for part in series])
+        return cls(pl.concat(series, rechunk=True), tuple(by_language), _unwritable(of_word))
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    @property
+    def is_named(self) -> bool:
+        """Tell whether the languages have names."""
+        return self.languages != NAMELESS
+
+    def number_of(self, language: str) -> int:
+        """Give the number of a language, or say which ones there are."""
+        if language not in self.languages:
+            msg = f"there is no language {language!r}; {said(self.languages)}."
+            raise InputError(msg)
+        return self.languages.index(language)
+
+    def only(self, language: str) -> Lexicon:
+        """Give the words of one language."""
+        return Lexicon.of({language: self.words.filter(pl.Series(self.of_word == self.number_of(language)))})
+
+    def equals(self, other: Lexicon) -> bool:
+        """Tell whether the other has the same words of the same languages in the same order."""
+        alike = self.languages == other.languages and self.words.equals(other.words)
+        return alike and np.array_equal(self.of_word, other.of_word)
+
+    def numbers_in(self, other: Lexicon) -> NDArray[np.int32]:
+        """Give the number that each word has in another lexicon, -1 where it is not in it; language and letters must agree."""
+        languages = _numbers_of_languages(self.languages, other.languages)
+        mine = pl.DataFrame({"word": self.words, "language": languages[self.of_word]})
+        numbers = np.arange(len(other), dtype=np.int32)
+        theirs = pl.DataFrame({"word": other.words, "language": other.of_word, "number": numbers})
+        found = mine.join(theirs, on=["word", "language"], how="left", maintain_order="left")["number"]
+        return found.fill_null(-1).to_numpy()
+
+    def digest(self) -> bytes:
+        """Give a hash of words and languages."""
+        content = "\n".join(self.words).encode()
+        if self.is_named:
+            content += b"\0" + json.dumps(self.languages).encode() + self.of_word.astype("<i4").tobytes()
+        return hashlib.blake2b(content, digest_size=16).digest()
+
+    def to_frame(self) -> pl.DataFrame:
+        """Give a table of the words, with their languages where these have names."""
+        table = self.words.rename("word").to_frame()
+        if not self.is_named:
+            return table
+        return table.with_columns(language=pl.Series(self.languages).gather(self.of_word))
+
+    @classmethod
+    def from_frame(cls, table: pl.DataFrame, languages: Sequence[str] = NAMELESS) -> Self:
+        """Make a lexicon of what `to_frame` gave."""
+        numbers = {language: number for number, language in enumerate(languages)}
+        if "language" not in table.columns:
+            return cls(table["word"], NAMELESS, _unwritable(np.zeros(len(table), np.int32)))
+        of_word = table["language"].replace_strict(numbers, return_dtype=pl.Int32).to_numpy()
+        return cls(table["word"], tuple(languages), _unwritable(of_word))
+
+
+def said(languages: Sequence[str]) -> str:
+    """Say which languages there are."""
+    named = ", ".join(languages) if any(languages) else "one without a name"
+    return f"the language is {named}" if len(languages) == 1 else f"the languages are {named}"
+
+
+def _numbers_of_languages(mine: tuple[str, ...], theirs: tuple[str, ...]) -> NDArray[np.int32]:
+    """Of each of my languages the number among theirs, or -1; one language without a name may be any one language."""
+    if len(mine) == len(theirs) == 1 and NAMELESS in (mine, theirs):
+        return np.zeros(1, np.int32)
+    found = np.array([theirs.index(language) if language in theirs else -1 for language in mine], dtype=np.int32)
+    if (found >= 0).any():
+        return found
+    problem = f"the vocabulary and the texts have no language in common: in the vocabulary {said(theirs)}"
+    if mine == NAMELESS:
+        problem = f"it is not said which language the texts are in; in the vocabulary {said(theirs)}: name one with language="
+    elif theirs == NAMELESS:
+        problem = "the vocabulary is of one language only; take that language of the corpus with in_language"
+    raise InputError(problem + ".")
+
+
+def _unwritable(array: NDArray[np.int32]) -> NDArray[np.int32]:
+    array = array.view()
+    array.flags.writeable = False
+    return array
