@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 import warnings
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -23,7 +23,7 @@ from semascope.engines.threads import ThreadEngine
 from semascope.errors import InputError, InterruptedFitWarning
 from semascope.evaluation.heldout import perplexity
 from semascope.storage import Directory, writing
-from semascope.training.checkpoint import Checkpoints
+from semascope.training.checkpoint import Checkpoints, identity_of
 from semascope.training.loop import Fitted, run
 from semascope.training.progress import progress_bar
 from semascope.training.stopping import INTERRUPTED, StopRule
@@ -135,10 +135,11 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """Run an algorithm, and keep what every model learns. A checkpoint of a run with other `settings` is not resumed."""
         engine, name = self._engine(), type(self).__name__
         if checkpoints:
-            identity = {**settings, **asdict(algorithm), "corpus": corpus.fingerprint}
+            identity = {**settings, **identity_of(algorithm), "corpus": corpus.fingerprint}
             checkpoints = replace(checkpoints, identity=identity)
         show = self.verbose and engine.leads
-        with progress_bar(name, max_iter=self.max_iter, n_tokens=corpus.n_tokens, show=show) as watch:
+        measure = algorithm.objective_name
+        with progress_bar(name, max_iter=self.max_iter, n_tokens=corpus.n_tokens, show=show, measure=measure) as watch:
             stop = StopRule(self.max_iter, self.tol)
             fitted = run(algorithm, corpus.shards(), engine, stop=stop, watch=watch, checkpoints=checkpoints)
         if fitted.stopped_by == INTERRUPTED and engine.leads:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -85,3 +86,14 @@ class Checkpoints:
         """Remove the checkpoint: the run is finished and safe elsewhere."""
         if self.exists():
             shutil.rmtree(self.directory, ignore_errors=True)
+
+
+def identity_of(algorithm: Any) -> dict[str, Any]:
+    """The settings of an algorithm as JSON can hold them: of an array, its hash."""
+    return {part.name: _plain(getattr(algorithm, part.name)) for part in fields(algorithm)}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return hashlib.blake2b(value.tobytes(), digest_size=16).hexdigest()
+    return identity_of(value) if is_dataclass(value) else value

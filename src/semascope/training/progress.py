@@ -12,7 +12,9 @@ from semascope.training.loop import Watcher
 
 
 @contextmanager
-def progress_bar(title: str, *, max_iter: int, n_tokens: float, show: bool) -> Iterator[Watcher | None]:
+def progress_bar(
+    title: str, *, max_iter: int, n_tokens: float, show: bool, measure: str = "log-likelihood"
+) -> Iterator[Watcher | None]:
     """Show objective, speed and time left on a terminal; yield None, which watches nothing, anywhere else."""
     if not show or not sys.stderr.isatty():
         yield None
@@ -35,7 +37,7 @@ def progress_bar(title: str, *, max_iter: int, n_tokens: float, show: bool) -> I
 
         def watch(history: Sequence[float], note: str) -> None:
             speed = n_tokens * next(iterations) / max(time.monotonic() - began, 1e-9)  # a resumed run has a history already
-            objective = f"log-likelihood {history[-1] / max(n_tokens, 1e-300):.4f} a token" if history else ""
+            objective = f"{measure} {history[-1] / max(n_tokens, 1e-300):.4f} a token" if history else ""
             facts = ", ".join(part for part in (note, objective, f"{speed / 1e6:.1f} M tokens/s") if part)
             progress.update(task, completed=len(history), facts=facts)
 
