@@ -8,7 +8,7 @@ from importlib import import_module
 from benchmarks import harness
 from benchmarks.data import NoDataError
 
-NAMES = ("text_to_counts", "plsa", "plsa_systems", "cost", "tempering", "bigger_than_memory")
+NAMES = ("text_to_counts", "plsa", "plsa_systems", "cost", "tempering", "streams", "bigger_than_memory")
 
 
 def main() -> None:

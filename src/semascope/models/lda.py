@@ -11,11 +11,14 @@ import numpy as np
 from semascope.corpus.corpus import Corpus
 from semascope.corpus.shards import frozen
 from semascope.engines.base import Engine
-from semascope.models.base import TopicModel
+from semascope.models.base import TopicModel, _is_whole, _seed
 from semascope.models.folding import fold_in_shard, infer_shard
+from semascope.models.streaming import StreamingModel
 from semascope.training.checkpoint import Checkpoints
 from semascope.training.cvb0 import CVB0
 from semascope.training.em import EM
+from semascope.training.scvb0 import SCVB0
+from semascope.training.stream import OnlineLDA, OnlineState
 from semascope.training.vb import VB, VBState, table_of
 
 if TYPE_CHECKING:
@@ -27,7 +30,7 @@ START_ALPHA, START_ETA = 0.1, 0.01
 """Where the search for priors starts."""
 
 
-class LDA(TopicModel):
+class LDA(StreamingModel):
     """Latent Dirichlet allocation (Blei, Ng and Jordan, 2003), fitted by CVB0 (Asuncion et al., 2009) or variational EM.
 
     As in PLSA every document is a mixture of topics and every topic a distribution over words, but both have priors, which
@@ -45,6 +48,13 @@ class LDA(TopicModel):
         Prior of the topics in a document: small for documents of few topics. "auto" learns one value for each topic.
     eta : float or "auto", default=0.01
         Prior of the words in a topic. "auto" learns it, with "vb".
+    batch_size : int, default=256
+        Documents that `partial_fit` learns from at a time.
+    learning_offset, learning_decay : float, default=10 and 0.7
+        τ and κ of `partial_fit`: after t batches, the next one counts for (τ + t)^−κ of what is known. κ is above 0.5, so that
+        the topics settle, and at most 1.
+    total_samples : int, optional
+        Documents that `partial_fit` will have seen in the end; by default those it has seen so far.
     max_iter : int, default=100
         Most iterations.
     tol : float, default=1e-4
@@ -63,7 +73,7 @@ class LDA(TopicModel):
     components_ : ndarray of shape (n_components, n_words)
         P(word | topic); rows sum to one.
     doc_topics_ : ndarray of shape (n_documents, n_components)
-        P(topic | document) of the documents it was fitted to; rows sum to one.
+        P(topic | document) of the documents it was fitted to, or that the last `partial_fit` was given; rows sum to one.
     topic_shares_ : ndarray of shape (n_components,)
         P(topic).
     alpha_ : ndarray of shape (n_components,)
@@ -76,9 +86,11 @@ class LDA(TopicModel):
         Σ n log P(word | document) before each iteration of "cvb0".
     elbo_ : list of float
         The bound after each iteration of "vb"; never falls beyond rounding.
+    n_documents_seen_ : int
+        Documents with words that it has learned from.
     n_iter_ : int
-        Number of iterations.
-    stopped_by_ : {"settled", "iterations", "interrupted"}
+        Number of iterations, and of batches.
+    stopped_by_ : {"settled", "iterations", "interrupted", "stream"}
         Why the fit ended.
 
     Examples
@@ -90,7 +102,7 @@ class LDA(TopicModel):
     """
 
     saved_arrays: ClassVar[tuple[str, ...]] = (*TopicModel.saved_arrays, "alpha_", "topic_sizes_")
-    saved_facts: ClassVar[tuple[str, ...]] = (*TopicModel.saved_facts, "eta_", "log_likelihood_", "elbo_")
+    saved_facts: ClassVar[tuple[str, ...]] = (*StreamingModel.saved_facts, "eta_", "log_likelihood_", "elbo_")
 
     alpha_: NDArray[np.float64]
     eta_: float
@@ -105,6 +117,10 @@ class LDA(TopicModel):
         inference: str = "cvb0",
         alpha: Any = 0.1,
         eta: float | str = 0.01,
+        batch_size: int = 256,
+        learning_offset: float = 10.0,
+        learning_decay: float = 0.7,
+        total_samples: int | None = None,
         max_iter: int = 100,
         tol: float = 1e-4,
         random_state: Any = None,
@@ -116,6 +132,10 @@ class LDA(TopicModel):
         self.inference = inference
         self.alpha = alpha
         self.eta = eta
+        self.batch_size = batch_size
+        self.learning_offset = learning_offset
+        self.learning_decay = learning_decay
+        self.total_samples = total_samples
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
@@ -141,20 +161,51 @@ class LDA(TopicModel):
         self.eta_, self.topic_sizes_ = _eta_and_sizes(fitted.state, self.eta)
         self.log_likelihood_, self.elbo_ = (), ()
         setattr(self, INFERENCE[self.inference].history, fitted.history)
+        self.n_documents_seen_ = int(np.count_nonzero(np.diff(corpus.rows.ends)))
         return self
 
     def _algorithm_for(self, corpus: Corpus) -> EM:
         """The algorithm with its settings."""
+        return INFERENCE[self.inference].algorithm(**self._facts_for(corpus), **self._priors())
+
+    def _priors(self) -> dict[str, Any]:
+        """Priors, and whether they are learned."""
         learn_alpha, learn_eta = _is_auto(self.alpha), _is_auto(self.eta)
-        settings = {
-            **self._facts_for(corpus),
+        return {
             "alpha": START_ALPHA if learn_alpha else _as_floats(self.alpha),
             "eta": START_ETA if learn_eta else float(self.eta),
             "learn_alpha": learn_alpha,
+            **({"learn_eta": True} if learn_eta else {}),
         }
-        if learn_eta:
-            settings["learn_eta"] = True
-        return INFERENCE[self.inference].algorithm(**settings)
+
+    def _learner(self) -> OnlineLDA:
+        settings = {"n_topics": self.n_components, "seed": _seed(self.random_state), "dtype": self.dtype, **self._priors()}
+        return OnlineLDA(
+            INFERENCE[self.inference].online,
+            settings,
+            self.learning_offset,
+            self.learning_decay,
+            self.batch_size,
+            self.total_samples,
+            self._engine(),
+        )
+
+    def _known(self) -> OnlineState:
+        topics, (sizes,) = np.array(self.components_.T, dtype=self.dtype), np.array(self.topic_sizes_)
+        return OnlineState(topics, sizes, np.array(self.alpha_), self.eta_, self.n_documents_seen_, self.doc_topics_)
+
+    def _take(self, state: OnlineState, corpus: Corpus, doc_topics: NDArray[Any]) -> None:
+        super()._take(state, corpus, doc_topics)
+        self.alpha_, self.eta_, self.topic_sizes_ = state.alpha, state.eta, state.sizes[None]
+
+    def _corpus_to_learn(self, X: Any) -> Corpus:
+        corpus, known = super()._corpus_to_learn(X), len(getattr(self, "components_", ()))
+        problem = self._problem()
+        if known and known != self.n_components:
+            problem = f"the model has {known} topics, so that n_components cannot be {self.n_components!r} from here on"
+        if problem or not known:
+            self._see_that_it_makes_sense(corpus, problem)
+        return corpus
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Give P(topic | document) of new documents, by the same inference with the topics held fixed and the prior `alpha_`.
@@ -185,6 +236,18 @@ class LDA(TopicModel):
             return 'eta can be "auto" with inference="vb" only'
         if not _is_auto(self.eta) and not _is_positive(self.eta):
             return f"eta must be a number above 0, but was {self.eta!r}"
+        return self._problem_of_streams()
+
+    def _problem_of_streams(self) -> str | None:
+        """What is wrong with the settings of `partial_fit`, if anything."""
+        if not _is_whole(self.batch_size) or self.batch_size < 1:
+            return f"batch_size must be a whole number of at least 1, but was {self.batch_size!r}"
+        if not _is_positive(self.learning_offset):
+            return f"learning_offset must be a number above 0, but was {self.learning_offset!r}"
+        if not 0.5 < self.learning_decay <= 1:
+            return f"learning_decay must be above 0.5 and at most 1, but was {self.learning_decay!r}"
+        if self.total_samples is not None and (not _is_whole(self.total_samples) or self.total_samples < 1):
+            return f"total_samples must be a whole number of at least 1, or None, but was {self.total_samples!r}"
         return None
 
 
@@ -207,18 +270,20 @@ class Inference(NamedTuple):
     """A way to fit the model.
 
     algorithm  what runs in the loop
+    online     what learns from a batch of a stream
     history    attribute that holds its objective after the fit
     folding    makes the task that gives the topics of new documents
     """
 
     algorithm: type[EM]
+    online: type[VB]
     history: str
     folding: Callable[[LDA, Corpus], Callable[..., Any]]
 
 
 INFERENCE = {
-    "cvb0": Inference(CVB0, "log_likelihood_", _folding),
-    "vb": Inference(VB, "elbo_", _inferring),
+    "cvb0": Inference(CVB0, SCVB0, "log_likelihood_", _folding),
+    "vb": Inference(VB, VB, "elbo_", _inferring),
 }
 
 

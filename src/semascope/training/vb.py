@@ -110,7 +110,7 @@ class VB(EM):
         for_alpha = np.zeros(self.n_topics)
         if self.learn_alpha:
             expected_logs(gamma, for_alpha)
-        expected = ExpectedCounts(shard.by_word, weights, frozen(shares, self.dtype), self.word_table(state), self.n_tokens)
+        expected = ExpectedCounts(shard.by_word, weights, frozen(shares, self.dtype), state.table, self.n_tokens)
         gamma /= gamma.sum(axis=1, keepdims=True)
         return {"theta": gamma}, VBStats(expected, Scalars((bound,)), Scalars(tuple(for_alpha.tolist())))
 
@@ -123,10 +123,6 @@ class VB(EM):
             )
         )
 
-    def word_table(self, state: VBState) -> NDArray[Any]:
-        """What the words' topics are in proportion to, beside those of the document."""
-        return state.table
-
     def update(self, state: VBState, stats: VBStats) -> VBState:  # type: ignore[override]
         """Make the next topics of the expected counts, and learn the priors."""
         assert isinstance(stats.word_topic, CountTotal)
@@ -137,7 +133,7 @@ class VB(EM):
         topics = np.empty(totals.table.shape, dtype=self.dtype)
         unit = math.ldexp(1.0, -totals.exponent)
         new_topics(totals.table, unit, *_arrays(prior), self.word_languages, sizes, topics)
-        table, log_topics = self._table(topics, sizes)
+        table, log_topics = self.table(topics, sizes)
         alpha, eta = state.alpha, state.eta
         if self.learn_alpha:
             alpha = newton_alpha(alpha, np.array(stats.for_alpha.sums()), self.n_documents)
@@ -189,7 +185,7 @@ class VB(EM):
         for language in range(len(sizes)):
             sizes[language] = counts[self.word_languages == language].sum(axis=0, dtype=np.float64)
         counts /= sizes[self.word_languages].astype(counts.dtype) if len(sizes) > 1 else sizes.astype(counts.dtype)
-        return VBState(counts, sizes, self._table(counts, sizes)[0], shares, alpha, alpha, eta)
+        return VBState(counts, sizes, self.table(counts, sizes)[0], shares, alpha, alpha, eta)
 
     def _start_from_prior(self, topics: NDArray[Any], stats: StartStats) -> None:
         """Let topics of which the prior knows some words start from those: a start from elsewhere would outweigh it."""
@@ -199,9 +195,12 @@ class VB(EM):
         parts = (1 - BACKGROUND) * self.prior.extra / known[self.prior.topics]
         np.add.at(topics, (self.prior.words, self.prior.topics), parts.astype(self.dtype))
 
-    def _table(self, topics: NDArray[Any], sizes: NDArray[np.float64]) -> tuple[NDArray[Any], float]:
-        """exp(E[log β]) in proportion, and Σ_vk E[log β_vk]."""
-        return table_of(np.arange(self.n_words, dtype=np.int32), topics, sizes, self.word_languages)
+    def table(
+        self, topics: NDArray[Any], sizes: NDArray[np.float64], words: NDArray[np.int32] | None = None
+    ) -> tuple[NDArray[Any], float]:
+        """What topics of some words, by default of all, are in proportion to; and Σ_vk E[log β_vk] over them."""
+        words = np.arange(self.n_words, dtype=np.int32) if words is None else words
+        return table_of(words, topics, sizes, self.word_languages)
 
     def _language_sums(self, totals: CountTotal) -> NDArray[np.float64]:
         """Expected counts of each topic in each language."""
