@@ -101,7 +101,7 @@ def planted(n_documents, seed=0):
     return topics, np.array([rng.multinomial(60, row) for row in rng.dirichlet(np.full(6, 0.2), n_documents) @ topics])
 
 
-@pytest.mark.parametrize("settings", [{}, {"alpha": "auto"}, {"inference": "vb", "alpha": 0.7, "eta": 0.1}])
+@pytest.mark.parametrize("settings", [{}, {"alpha": "auto"}, {"inference": "vb", "alpha": 0.7, "eta": 0.6}])
 def test_a_stream_comes_near_to_what_a_batch_of_everything_gives(settings):
     topics, counts = planted(4400)
     stream = ss.LDA(6, random_state=0, batch_size=100, **settings)
@@ -110,7 +110,7 @@ def test_a_stream_comes_near_to_what_a_batch_of_everything_gives(settings):
     batch = ss.LDA(6, random_state=0, **settings).fit(counts[:4000])
     assert stream.perplexity(counts[4000:]) < 1.03 * batch.perplexity(counts[4000:])
     distance = 0.5 * np.abs(stream.components_[:, None] - topics[None]).sum(axis=2)
-    assert distance[linear_sum_assignment(distance)].max() < 0.1
+    assert distance[linear_sum_assignment(distance)].max() < 0.15
     assert stream.n_documents_seen_ == 4000
 
 
