@@ -84,10 +84,11 @@ def test_the_bound_never_falls_whatever_the_priors(seed, dtype):
 
 def bound_of_scikit_learn(counts, theta, state):
     """The bound that scikit-learn works out for the same γ, λ, α and η."""
-    theirs = LatentDirichletAllocation(len(state.alpha), doc_topic_prior=float(state.alpha[0]), topic_word_prior=state.eta)
+    alpha, eta = float(state.document_alpha[0]), state.topic_eta
+    theirs = LatentDirichletAllocation(len(state.alpha), doc_topic_prior=alpha, topic_word_prior=eta)
     theirs.partial_fit(counts)
     theirs.components_ = (state.topics * state.sizes).T
-    gamma = theta * (counts.sum(axis=1, keepdims=True) + state.alpha.sum())
+    gamma = theta * (counts.sum(axis=1, keepdims=True) + state.document_alpha.sum())
     return theirs._approx_bound(counts, gamma, sub_sampling=False), gamma
 
 
@@ -97,8 +98,10 @@ def test_the_bound_is_the_one_of_scikit_learn(seed):
     counts = random_counts(seed)
     counts = counts[counts.sum(axis=1) > 0]
     early, late = (fitted(counts, 3, n, seed=seed, alpha=0.4, eta=0.2) for n in (3, 400))
-    theirs, _ = bound_of_scikit_learn(counts, late.documents, late.state)
-    assert_allclose(late.history[-1], theirs, rtol=1e-6)
+    learned = fitted(counts, 3, 400, seed=seed, alpha=0.4, eta=0.2, learn_eta=True)
+    for settled in (late, learned):
+        theirs, _ = bound_of_scikit_learn(counts, settled.documents, settled.state)
+        assert_allclose(settled.history[-1], theirs, rtol=1e-6)
     theirs, gamma = bound_of_scikit_learn(counts, early.documents, early.state)
     languages, lam = np.zeros(counts.shape[1]), early.state.topics * early.state.sizes
     phi = phi_of(gamma, expected_log_topics(lam, languages))
@@ -135,6 +138,12 @@ def test_a_prior_that_knows_a_few_words_of_each_topic_says_which_topic_is_which(
         eta[np.argsort(-row)[:4], topic] = 10.0
     state = fitted(counts, 5, 200, dtype="float32", alpha=0.7, eta=WordPrior.of_table(eta)).state
     assert np.diag(distances(state.topics.T, topics)).max() < 0.1
+
+
+def test_a_language_without_words_does_no_harm():
+    counts = random_counts(4)
+    gaps, none = (fitted(counts, 3, languages=language * (np.arange(25) % 2).astype(np.int32)) for language in (2, 1))
+    assert gaps.history == none.history
 
 
 @pytest.mark.parametrize("n_threads", [2, 8])

@@ -44,7 +44,7 @@ def test_a_batch_of_everything_that_counts_for_all_is_an_iteration_of_the_batch_
     (shard,), alone = corpus.shards(), algorithm(3, *counts.shape, float(counts.sum()), 0, "float64", max_passes=100)
     fixed = VBState(
         state.topics, state.sizes[None], alone.table(state.topics, state.sizes[None])[0],
-        state.topic_shares, state.alpha, state.alpha, state.eta,
+        state.topic_shares, state.alpha, state.alpha, state.eta, state.eta,
     )  # fmt: skip
     local, stats = alone.step(shard, {"theta": np.full((len(counts), 3), 1 / 3)}, fixed)
     accumulator = Accumulator()
@@ -64,7 +64,7 @@ def test_stochastic_cvb0_gives_the_numbers_of_the_dense_reference(n_passes):
     algorithm = SCVB0(4, *counts.shape, float(counts.sum()), 0, "float64", max_passes=n_passes, tolerance=0.0)
     theta = rng.dirichlet(np.ones(4), len(counts))
     lengths = counts.sum(axis=1, keepdims=True) + alpha.sum()
-    state = VBState(topics, np.ones((1, 4)), topics, np.full(4, 0.25), alpha, alpha, 0.01)
+    state = VBState(topics, np.ones((1, 4)), topics, np.full(4, 0.25), alpha, alpha, 0.01, 0.01)
     local, stats = algorithm.step(shard, {"theta": theta}, state)
     accumulator = Accumulator()
     accumulator.add(stats)

@@ -290,7 +290,7 @@ INFERENCE = {
 def _eta_and_sizes(state: Any, eta: Any) -> tuple[float, NDArray[np.float64]]:
     """η, and Σ_w (N_wk + η), of a fitted state."""
     if isinstance(state, VBState):
-        return state.eta, state.sizes
+        return state.topic_eta, state.sizes
     return float(eta), 1.0 / state.scale[None]
 
 

@@ -78,7 +78,7 @@ def newton_eta(eta: float, sufficient_statistic: float, n_topics: int, language_
     0.5
     """
     sizes = np.asarray(language_sizes, dtype=np.float64)
-    n_words = sizes.sum()
+    sizes, n_words = sizes[sizes > 0], sizes.sum()
     if not (sizes > 1).any():
         return eta
 

@@ -117,7 +117,8 @@ class OnlineLDA:
         """The state after a batch over its words; one without any words teaches nothing."""
         algorithm = self._algorithm_for(batch)
         table, _ = algorithm.table(state.topics, state.sizes[None], np.unique(batch.rows.words))
-        fixed = VBState(state.topics, state.sizes[None], table, state.topic_shares, state.alpha, state.alpha, state.eta)
+        priors = (state.alpha, state.alpha, state.eta, state.eta)
+        fixed = VBState(state.topics, state.sizes[None], table, state.topic_shares, *priors)
         with self.engine.place(batch.shards()) as placed:
             stats = placed.begin(partial(_first_look, algorithm=algorithm, state=fixed))
             state = state._replace(theta=placed.documents("theta"))

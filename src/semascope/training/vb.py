@@ -46,7 +46,8 @@ class VBState(NamedTuple):
     topic_shares    P(topic)
     alpha           prior of the documents' topics in the next pass
     document_alpha  the one that the documents' topics hold now
-    eta             base of the words' prior
+    eta             base of the words' prior in the next pass
+    topic_eta       the one that the topics hold now
     """
 
     topics: NDArray[Any]
@@ -56,6 +57,7 @@ class VBState(NamedTuple):
     alpha: NDArray[np.float64]
     document_alpha: NDArray[np.float64]
     eta: float
+    topic_eta: float
 
 
 class VBStats(NamedTuple):
@@ -141,7 +143,7 @@ class VB(EM):
             eta = newton_eta(eta, log_topics, self.n_topics, self.language_sizes)
         in_all = sums.sum()
         shares = sums.sum(axis=0) / in_all if in_all > 0 else state.topic_shares
-        return VBState(topics, sizes, table, shares, alpha, state.alpha, eta)
+        return VBState(topics, sizes, table, shares, alpha, state.alpha, eta, state.eta)
 
     def objective(self, state: VBState, stats: VBStats) -> float:  # type: ignore[override]
         """The bound (ELBO) of the pass's φ, with the γ and λ that follow from it and the priors it was made with."""
@@ -155,7 +157,8 @@ class VB(EM):
         of_words = words_part(totals.table, math.ldexp(1.0, -totals.exponent), *_arrays(prior), state.table)
         of_eta = -self.n_words * self.n_topics * gammaln(prior.base)
         of_eta -= float((gammaln(prior.base + prior.extra) - gammaln(prior.base)).sum())
-        of_sizes = float((gammaln(of_prior) - gammaln(sizes)).sum())
+        spoken = self.language_sizes > 0
+        of_sizes = float((gammaln(of_prior[spoken]) - gammaln(sizes[spoken])).sum())
         return math.fsum((of_documents, of_alpha, of_words, of_eta, of_sizes))
 
     # --- priors and languages ----------------------------------------------------------------------------------------------
@@ -185,7 +188,7 @@ class VB(EM):
         for language in range(len(sizes)):
             sizes[language] = counts[self.word_languages == language].sum(axis=0, dtype=np.float64)
         counts /= sizes[self.word_languages].astype(counts.dtype) if len(sizes) > 1 else sizes.astype(counts.dtype)
-        return VBState(counts, sizes, self.table(counts, sizes)[0], shares, alpha, alpha, eta)
+        return VBState(counts, sizes, self.table(counts, sizes)[0], shares, alpha, alpha, eta, eta)
 
     def _start_from_prior(self, topics: NDArray[Any], stats: StartStats) -> None:
         """Let topics of which the prior knows some words start from those: a start from elsewhere would outweigh it."""
