@@ -19,6 +19,7 @@ NAMES = (
     "lda",
     "lda_scaling",
     "lda_inference",
+    "streams",
     "informed",
     "polylingual",
 )

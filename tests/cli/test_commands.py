@@ -336,6 +336,14 @@ def test_a_tempered_fit_tells_its_beta(run, corpus, tmp_path):
     assert facts["settings"]["tempering"] == "auto"
 
 
+def test_lda_is_fitted_by_variational_em_when_asked(run, corpus, tmp_path):
+    ran = run("fit", corpus, tmp_path / "vb", "--model", "lda", "--inference", "vb", "--topics", 2, "--eta", "auto")
+    assert ran.code == 0
+    assert "iterations: the bound settled." in ran.out
+    assert "β" not in ran.out
+    assert load(tmp_path / "vb").elbo_[-1] < 0
+
+
 def test_lda_is_fitted_with_its_own_options(run, corpus, tmp_path):
     ran = run("fit", corpus, tmp_path / "lda", "--model", "lda", "--topics", 3, "--alpha", "auto", "--eta", 0.05)
     assert ran.code == 0

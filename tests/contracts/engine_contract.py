@@ -23,23 +23,33 @@ from semascope.training.priors import WordPrior
 from semascope.training.stopping import StopRule
 from semascope.training.tempering import TemperedEM
 from semascope.training.textbook import TextbookEM
+from semascope.training.vb import VB
 
 
 def facts(corpus):
     return {"n_documents": corpus.n_documents, "n_words": corpus.n_words, "n_tokens": corpus.n_tokens, "seed": 1}
 
 
-def cvb0(corpus, **settings):
-    prior, languages = WordPrior.flat(0.01, corpus.n_words), np.arange(corpus.n_words, dtype=np.int32) % 2
-    return CVB0(5, **facts(corpus), alpha=np.full(5, 0.1), prior=prior, languages=languages, **settings)
+def informed(n_words, n_topics):
+    """A prior that knows one word of each topic."""
+    return WordPrior.of_table(0.01 + 10 * (np.arange(n_words)[:, None] == 10 * np.arange(n_topics)))
 
 
 ALGORITHMS = {
     "fused EM": lambda corpus: EM(5, **facts(corpus)),
     "fused EM in double precision": lambda corpus: EM(5, **facts(corpus), dtype="float64"),
     "textbook EM": lambda corpus: TextbookEM(5, **facts(corpus)),
-    "CVB0": lambda corpus: cvb0(corpus, learn_alpha=True, learn_eta=True),
-    "CVB0 over few topics": lambda corpus: cvb0(corpus, few=True),
+    "CVB0 that learns its priors, in two languages": lambda corpus: CVB0(
+        5, **facts(corpus), learn_alpha=True, learn_eta=True, languages=np.arange(corpus.n_words) % 2
+    ),
+    "CVB0 over few topics, with an informed prior": lambda corpus: CVB0(
+        5, **facts(corpus), few=True, eta=informed(corpus.n_words, 5)
+    ),
+    "VB": lambda corpus: VB(5, **facts(corpus)),
+    "VB that learns its priors, in two languages": lambda corpus: VB(
+        5, **facts(corpus), learn_alpha=True, learn_eta=True, languages=np.arange(corpus.n_words) % 2
+    ),
+    "VB with an informed prior": lambda corpus: VB(5, **facts(corpus), eta=informed(corpus.n_words, 5)),
     "tempered EM": lambda corpus: TemperedEM(5, **facts(corpus), tempering=0.8),
     "tempered EM that finds β": lambda corpus: TemperedEM(5, **facts(corpus)),
 }

@@ -8,7 +8,12 @@ from semascope import LDA, PLSA
 
 
 @parametrize_with_checks(
-    [PLSA(2, random_state=0), PLSA(2, random_state=0, dtype="float64", algorithm="textbook"), LDA(2, random_state=0)]
+    [
+        PLSA(2, random_state=0),
+        PLSA(2, random_state=0, dtype="float64", algorithm="textbook"),
+        LDA(2, random_state=0),
+        LDA(2, random_state=0, inference="vb", alpha="auto", eta="auto"),
+    ]
 )
 def test_scikit_learn_contract(estimator, check):
     check(estimator)

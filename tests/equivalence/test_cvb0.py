@@ -22,23 +22,6 @@ def summed(stats):
     return accumulator.total
 
 
-def cvb0(counts, n_topics, *, alpha=0.1, prior=None, languages=None, **settings):
-    """The algorithm for a corpus of one shard, in double precision."""
-    n_documents, n_words = counts.shape
-    return CVB0(
-        n_topics,
-        n_documents,
-        n_words,
-        float(counts.sum()),
-        0,
-        "float64",
-        alpha=np.full(n_topics, alpha),
-        prior=prior or WordPrior.flat(0.05, n_words),
-        languages=np.zeros(n_words, np.int32) if languages is None else languages,
-        **settings,
-    )
-
-
 def informed(rng, n_words, n_topics):
     """η = 0.05, and more for about a tenth."""
     return 0.05 + np.where(rng.random((n_words, n_topics)) < 0.1, rng.uniform(1, 10, (n_words, n_topics)), 0)
@@ -48,7 +31,7 @@ class Dense:
     """The same algorithm over dense arrays: N_dk, N_wk, what they were before, and how far to go on."""
 
     def __init__(self, algorithm, counts, local, state, eta):
-        self.counts, self.alpha, self.eta = counts, algorithm.alpha, eta
+        self.counts, self.alpha, self.eta = counts, algorithm.first_alpha, eta
         self.same = algorithm.languages[:, None] == algorithm.languages[None, :]
         lengths = counts.sum(axis=1, keepdims=True)
         size = lengths + self.alpha.sum()
@@ -86,7 +69,8 @@ def test_passes_give_the_numbers_of_the_dense_reference(n_topics, n_languages, f
     eta = informed(rng, counts.shape[1], n_topics)
     eta.flat[0] = 0.05
     languages = np.sort(rng.integers(n_languages, size=counts.shape[1])).astype(np.int32)
-    algorithm = cvb0(counts, n_topics, prior=WordPrior.of_table(eta), languages=languages, few=few)
+    facts = (n_topics, *counts.shape, float(counts.sum()), 0, "float64")
+    algorithm = CVB0(*facts, eta=WordPrior.of_table(eta), languages=languages, few=few)
     (shard,) = Corpus.from_matrix(counts).shards()
     local, stats = algorithm.begin(shard)
     state = algorithm.start(summed(stats))

@@ -43,13 +43,16 @@ def digest_of(folder: Path) -> str:
 
 
 def kernel(function):
-    """Compile a function as a kernel: no Python objects, no GIL, cached."""
-    return _compiled(function, numba.njit(nogil=True, cache=True, fastmath=FAST))
+    """Compile a function as a kernel: no Python objects, no GIL, cached.
+
+    Division by zero gives infinity or NaN, as in NumPy: a check at every division would keep loops from being vectorised.
+    """
+    return _compiled(function, numba.njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy"))
 
 
 def inlined(function):
     """Compile a part of kernels, to be written out where it is called: for a short row, a call would be dear."""
-    return _compiled(function, numba.njit(nogil=True, cache=True, fastmath=FAST, inline="always"))
+    return _compiled(function, numba.njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", inline="always"))
 
 
 def strict_kernel(function):

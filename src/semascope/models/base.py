@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -30,7 +30,7 @@ from semascope.models.settings import read_settings, write_settings
 from semascope.models.topics import NamedTopics
 from semascope.models.words import word_table
 from semascope.storage import Directory, writing
-from semascope.training.checkpoint import Checkpoints, in_short
+from semascope.training.checkpoint import Checkpoints, identity_of
 from semascope.training.loop import Fitted, run
 from semascope.training.progress import progress_bar
 from semascope.training.stopping import INTERRUPTED, StopRule
@@ -154,13 +154,13 @@ class TopicModel(NamedTopics, TransformerMixin, BaseEstimator):
         engine, name = self._engine(), type(self).__name__
         judges = None if heldout is None else engine.together(lambda: self._over_its_words(heldout))
         work_dir = checkpoints.directory.parent if checkpoints else None
-        show = self.verbose and engine.leads
+        show, measure = self.verbose and engine.leads, algorithm.objective_name
         with (
             watching(judges, corpus, engine, work_dir) as judging,
-            progress_bar(name, max_iter=self.max_iter, n_tokens=corpus.n_tokens, show=show) as bar,
+            progress_bar(name, max_iter=self.max_iter, n_tokens=corpus.n_tokens, show=show, measure=measure) as bar,
         ):
             if checkpoints:
-                identity = {**settings, **in_short(asdict(algorithm)), "corpus": corpus.fingerprint}
+                identity = {**settings, **identity_of(algorithm), "corpus": corpus.fingerprint}
                 identity |= {"heldout": judges.fingerprint} if judges is not None else {}
                 notes = {"heldout_path": judging.path} if judging else checkpoints.notes
                 checkpoints = replace(checkpoints, identity=identity, notes=notes)

@@ -2,47 +2,71 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from semascope.corpus.corpus import Corpus
+from semascope.corpus.shards import frozen
 from semascope.engines.base import Engine
-from semascope.models.base import TopicModel
-from semascope.models.folding import fold_in_shard
+from semascope.models.base import TopicModel, _is_whole, _seed
+from semascope.models.folding import fold_in_shard, infer_shard
+from semascope.models.informed import Resolved, word_prior
+from semascope.models.streaming import StreamingModel
 from semascope.training.checkpoint import Checkpoints
 from semascope.training.cvb0 import CVB0
-from semascope.training.priors import WordPrior
+from semascope.training.lda import LDASettings
+from semascope.training.scvb0 import SCVB0
+from semascope.training.stream import OnlineLDA, OnlineState
+from semascope.training.vb import VB, VBState, table_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 AUTO = "auto"
 
-START_ALPHA = 0.1
-"""Where the search for α starts."""
+START_ALPHA, START_ETA = 0.1, 0.01
+"""Where the search for priors starts."""
+
+FEW_FROM = 256
+"""Topics from which on those that a document hardly has are left out, unless told otherwise."""
 
 
-class LDA(TopicModel):
-    """Latent Dirichlet allocation (Blei, Ng and Jordan, 2003), fitted by CVB0 (Asuncion et al., 2009).
+class LDA(StreamingModel):
+    """Latent Dirichlet allocation (Blei, Ng and Jordan, 2003), fitted by CVB0 (Asuncion et al., 2009) or variational EM.
 
     As in PLSA every document is a mixture of topics and every topic a distribution over words, but both have priors, which
-    keep them from fitting too closely. CVB0 is deterministic: one seed gives one model, bit for bit, on any engine and any
-    number of threads.
+    keep them from fitting too closely. Both ways to fit it are deterministic: one seed gives one model, bit for bit, on any
+    engine and any number of threads.
 
     Parameters
     ----------
     n_components : int, default=10
         Number of topics.
-    alpha : float or "auto", default=0.1
+    inference : {"cvb0", "vb"}, default="cvb0"
+        CVB0 predicts new documents better and is faster. Variational EM ("vb") raises a bound on the probability of the
+        documents, which tells how far a fit has come.
+    alpha : float, "auto" or array of shape (n_components,), default=0.1
         Prior of the topics in a document: small for documents of few topics. "auto" learns one value for each topic.
-    eta : float, default=0.01
-        Prior of the words in a topic.
+    eta : float, "auto", InformedPrior or array of shape (n_words,) or (n_components, n_words), default=0.01
+        Prior of the words in a topic. "auto" learns one number for all. An `InformedPrior` says which words belong to which
+        topics; these topics carry the names of its categories.
+    few_topics : bool or "auto", default="auto"
+        Leave out the topics that a document hardly has while fitting by "cvb0". It saves much time where topics are many:
+        "auto" does so from 256 topics on.
+    batch_size : int, default=256
+        Documents that `partial_fit` learns from at a time.
+    learning_offset, learning_decay : float, default=10 and 0.7
+        τ and κ of `partial_fit`: after t batches, the next one counts for (τ + t)^−κ of what is known. κ is above 0.5, so that
+        the topics settle, and at most 1.
+    total_samples : int, optional
+        Documents that `partial_fit` will have seen in the end; by default those it has seen so far.
     max_iter : int, default=100
         Most iterations.
     tol : float, default=1e-4
-        Stop when an iteration changes the log-likelihood by less than this share of itself.
+        Stop when an iteration changes the log-likelihood, or the bound, by less than this share of itself.
     random_state : int, RandomState or None, default=None
         Seed of the start.
     dtype : {"float32", "float64"}, default="float32"
@@ -57,19 +81,27 @@ class LDA(TopicModel):
     components_ : ndarray of shape (n_components, n_words)
         P(word | topic); rows sum to one.
     doc_topics_ : ndarray of shape (n_documents, n_components)
-        P(topic | document) of the documents it was fitted to; rows sum to one.
+        P(topic | document) of the documents it was fitted to, or that the last `partial_fit` was given; rows sum to one.
     topic_shares_ : ndarray of shape (n_components,)
         P(topic).
     alpha_ : ndarray of shape (n_components,)
         Prior of the topics in a document, as given or learned.
+    eta_ : float
+        Prior of the words in a topic, as given or learned.
+    topic_sizes_ : ndarray of shape (1, n_components)
+        How many words each topic is worth, those of its prior included: `components_` times these is what was added up.
     log_likelihood_ : list of float
-        Σ n log P(word | document) before each iteration.
+        Σ n log P(word | document) before each iteration of "cvb0".
     heldout_path_ : list of [iteration, seconds, perplexity]
         How well the topics predicted the documents in `heldout` after iterations 1, 2, 3, 5, 8 and so on, and the last. Time
         spent on this does not count.
+    elbo_ : list of float
+        The bound after each iteration of "vb"; never falls beyond rounding.
+    n_documents_seen_ : int
+        Documents with words that it has learned from.
     n_iter_ : int
-        Number of iterations.
-    stopped_by_ : {"settled", "iterations", "interrupted"}
+        Number of iterations, and of batches.
+    stopped_by_ : {"settled", "iterations", "interrupted", "stream"}
         Why the fit ended.
 
     Examples
@@ -80,19 +112,27 @@ class LDA(TopicModel):
     (True, False)
     """
 
-    saved_arrays: ClassVar[tuple[str, ...]] = (*TopicModel.saved_arrays, "alpha_")
-    saved_facts: ClassVar[tuple[str, ...]] = (*TopicModel.saved_facts, "log_likelihood_")
+    saved_arrays: ClassVar[tuple[str, ...]] = (*TopicModel.saved_arrays, "alpha_", "topic_sizes_")
+    saved_facts: ClassVar[tuple[str, ...]] = (*StreamingModel.saved_facts, "eta_", "log_likelihood_", "elbo_")
 
     alpha_: NDArray[np.float64]
-    log_likelihood_: list[float]
+    eta_: float
+    topic_sizes_: NDArray[np.float64]
+    log_likelihood_: Sequence[float] = ()
+    elbo_: Sequence[float] = ()
 
     def __init__(
         self,
         n_components: int = 10,
         *,
-        alpha: float | str = 0.1,
-        eta: float = 0.01,
-        few_topics: bool = False,
+        inference: str = "cvb0",
+        alpha: Any = 0.1,
+        eta: Any = 0.01,
+        few_topics: bool | str = AUTO,
+        batch_size: int = 256,
+        learning_offset: float = 10.0,
+        learning_decay: float = 0.7,
+        total_samples: int | None = None,
         max_iter: int = 100,
         tol: float = 1e-4,
         random_state: Any = None,
@@ -101,9 +141,14 @@ class LDA(TopicModel):
         verbose: bool = False,
     ) -> None:
         self.n_components = n_components
+        self.inference = inference
         self.alpha = alpha
         self.eta = eta
         self.few_topics = few_topics
+        self.batch_size = batch_size
+        self.learning_offset = learning_offset
+        self.learning_decay = learning_decay
+        self.total_samples = total_samples
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
@@ -126,47 +171,167 @@ class LDA(TopicModel):
             Documents to judge the topics by while they are learned: see `heldout_path_`. Nothing is learned from them.
         """
         corpus = self._engine().together(lambda: self._checked(X))
-        learn = self.alpha == AUTO
-        alpha = np.full(self.n_components, START_ALPHA if learn else float(self.alpha))
-        learn_eta = self.eta == AUTO
-        algorithm = CVB0(
-            **self._facts_for(corpus),
-            alpha=alpha,
-            prior=WordPrior.flat(0.01 if learn_eta else float(self.eta), corpus.n_words),
-            languages=np.zeros(corpus.n_words, np.int32),
-            learn_alpha=learn,
-            learn_eta=learn_eta,
-            few=bool(self.few_topics),
-        )
-        fitted = self._train(algorithm, corpus, checkpoints, {"algorithm": "cvb0"}, heldout)
+        words = self._engine().together(lambda: self._word_prior(corpus))
+        algorithm = self._algorithm_for(corpus, words)
+        fitted = self._train(algorithm, corpus, checkpoints, {"inference": self.inference}, heldout)
+        self._topic_names = words.names
         self.alpha_ = fitted.state.document_alpha
-        self.log_likelihood_ = fitted.history
+        self.eta_, self.topic_sizes_ = _eta_and_sizes(fitted.state)
+        self.log_likelihood_, self.elbo_ = (), ()
+        setattr(self, INFERENCE[self.inference].history, fitted.history)
+        self.n_documents_seen_ = int(np.count_nonzero(np.diff(corpus.rows.ends)))
         return self
 
+    def _word_prior(self, corpus: Corpus) -> Resolved:
+        """The prior of the words, and the names of the topics it knows."""
+        eta = START_ETA if _is_auto(self.eta) else self.eta
+        words = None if self._lexicon is None else corpus.words
+        return word_prior(eta, words, self.analyzer_, corpus.n_words, self.n_components)
+
+    def _algorithm_for(self, corpus: Corpus, words: Resolved) -> LDASettings:
+        """The algorithm with its settings."""
+        kind, facts = INFERENCE[self.inference], self._facts_for(corpus)
+        return kind.algorithm(**facts, **self._priors(words), **kind.own_settings(self), languages=self._languages(corpus))
+
+    def _languages(self, corpus: Corpus) -> NDArray[np.int32] | None:
+        """Number of each word's language, where each has topics of its own; here all words share them."""
+        return None
+
+    def _priors(self, words: Resolved) -> dict[str, Any]:
+        """Priors, and whether they are learned."""
+        learn_alpha, learn_eta = _is_auto(self.alpha), _is_auto(self.eta)
+        alpha = START_ALPHA if learn_alpha else _as_floats(self.alpha)
+        return {"alpha": alpha, "eta": words.prior, "learn_alpha": learn_alpha, "learn_eta": learn_eta}
+
+    def _learner(self, corpus: Corpus) -> OnlineLDA:
+        words = self._word_prior(corpus)
+        facts = {"n_topics": self.n_components, "seed": _seed(self.random_state), "dtype": self.dtype}
+        return OnlineLDA(
+            INFERENCE[self.inference].online,
+            {**facts, **self._priors(words)},
+            self.learning_offset,
+            self.learning_decay,
+            self.batch_size,
+            self.total_samples,
+            self._engine(),
+        )
+
+    def _known(self) -> OnlineState:
+        topics, (sizes,) = np.array(self.components_.T, dtype=self.dtype), np.array(self.topic_sizes_)
+        return OnlineState(topics, sizes, np.array(self.alpha_), self.eta_, self.n_documents_seen_, self.doc_topics_)
+
+    def _take(self, state: OnlineState, corpus: Corpus, doc_topics: NDArray[Any]) -> None:
+        super()._take(state, corpus, doc_topics)
+        self.alpha_, self.eta_, self.topic_sizes_ = state.alpha, state.eta, state.sizes[None]
+
+    def _corpus_to_learn(self, X: Any) -> Corpus:
+        corpus, known = super()._corpus_to_learn(X), len(getattr(self, "components_", ()))
+        problem = self._problem()
+        if known and known != self.n_components:
+            problem = f"the model has {known} topics, so that n_components cannot be {self.n_components!r} from here on"
+        if problem or not known:
+            self._see_that_it_makes_sense(corpus, problem)
+        return corpus
+
     def transform(self, X: Any) -> NDArray[Any]:
-        """Give P(topic | document) of new documents by folding in, with the topics held fixed and the prior `alpha_`.
+        """Give P(topic | document) of new documents, by the same inference with the topics held fixed and the prior `alpha_`.
 
         Words the model does not know are left out; a document with no other words has the mean of the prior.
         """
         corpus = self._corpus_to_use(X)
-        dtype = self.components_.dtype
-        prior = self.alpha_.astype(dtype)
-        start = (self.alpha_ / self.alpha_.sum()).astype(dtype)
-        task = partial(fold_in_shard, topics=self._frozen_topics(), start=start, beta=dtype.type(1), factors=prior, prior=prior)
         with self._engine().place(corpus.shards()) as placed:
-            placed.begin(task)
+            placed.begin(INFERENCE[self.inference].folding(self, corpus))
             return placed.documents("theta")
 
     def _checked(self, X: Any) -> Corpus:
         """Take the data, and say at once what is wrong with it or with the settings."""
         corpus = self._corpus_to_fit(X)
-        problem = None
-        if self.alpha != AUTO and not _is_positive(self.alpha):
-            problem = f'alpha must be "auto" or a number above 0, but was {self.alpha!r}'
-        elif self.eta != AUTO and not _is_positive(self.eta):
-            problem = f"eta must be a number above 0, but was {self.eta!r}"
-        self._see_that_it_makes_sense(corpus, problem)
+        self._see_that_it_makes_sense(corpus, self._problem())
         return corpus
+
+    def _problem(self) -> str | None:
+        """What is wrong with the settings, if anything."""
+        if self.inference not in INFERENCE:
+            return f"inference must be one of {', '.join(INFERENCE)}, but was {self.inference!r}"
+        if np.ndim(self.alpha) == 1:
+            if len(self.alpha) != self.n_components or not all(_is_positive(value) for value in _as_floats(self.alpha)):
+                return f"alpha must be {self.n_components} numbers above 0, one for each topic, but was {self.alpha!r}"
+        elif not _is_auto(self.alpha) and not _is_positive(self.alpha):
+            return f'alpha must be "auto" or a number above 0, but was {self.alpha!r}'
+        if not (isinstance(self.few_topics, bool) or _is_auto(self.few_topics)):
+            return f'few_topics must be True, False or "auto", but was {self.few_topics!r}'
+        return self._problem_of_streams()
+
+    def _problem_of_streams(self) -> str | None:
+        """What is wrong with the settings of `partial_fit`, if anything."""
+        if not _is_whole(self.batch_size) or self.batch_size < 1:
+            return f"batch_size must be a whole number of at least 1, but was {self.batch_size!r}"
+        if not _is_positive(self.learning_offset):
+            return f"learning_offset must be a number above 0, but was {self.learning_offset!r}"
+        if not 0.5 < self.learning_decay <= 1:
+            return f"learning_decay must be above 0.5 and at most 1, but was {self.learning_decay!r}"
+        if self.total_samples is not None and (not _is_whole(self.total_samples) or self.total_samples < 1):
+            return f"total_samples must be a whole number of at least 1, or None, but was {self.total_samples!r}"
+        return None
+
+
+def _folding(model: LDA, corpus: Corpus) -> Callable[..., Any]:
+    """Folding in by EM with the priors of the documents."""
+    dtype = model.components_.dtype
+    prior, start = model.alpha_.astype(dtype), (model.alpha_ / model.alpha_.sum()).astype(dtype)
+    topics = model._frozen_topics()
+    return partial(fold_in_shard, topics=topics, start=start, beta=dtype.type(1), factors=prior, prior=prior)
+
+
+def _inferring(model: LDA, corpus: Corpus) -> Callable[..., Any]:
+    """Variational inference with fixed topics: exp(E[log β]) of the words that occur, made when they are asked for."""
+    topics, languages = model._frozen_topics(), frozen(np.zeros(corpus.n_words), np.int32)
+    table, _ = table_of(np.unique(corpus.rows.words), topics, np.array(model.topic_sizes_), languages)
+    return partial(infer_shard, table=table, alpha=np.array(model.alpha_))
+
+
+class Inference(NamedTuple):
+    """A way to fit the model.
+
+    algorithm     what runs in the loop
+    online        what learns from a batch of a stream
+    history       attribute that holds its objective after the fit
+    folding       makes the task that gives the topics of new documents
+    own_settings  what only this algorithm is told
+    """
+
+    algorithm: type[LDASettings]
+    online: type[VB]
+    history: str
+    folding: Callable[[LDA, Corpus], Callable[..., Any]]
+    own_settings: Callable[[LDA], dict[str, Any]]
+
+
+def _few(model: LDA) -> dict[str, Any]:
+    few = model.n_components >= FEW_FROM if _is_auto(model.few_topics) else model.few_topics
+    return {"few": bool(few)}
+
+
+INFERENCE = {
+    "cvb0": Inference(CVB0, SCVB0, "log_likelihood_", _folding, _few),
+    "vb": Inference(VB, VB, "elbo_", _inferring, lambda model: {}),
+}
+
+
+def _eta_and_sizes(state: Any) -> tuple[float, NDArray[np.float64]]:
+    """η, and Σ_w (N_wk + η) of each language, of a fitted state."""
+    if isinstance(state, VBState):
+        return state.topic_eta, state.sizes
+    return state.eta, np.divide(1.0, state.scale, out=np.zeros_like(state.scale), where=state.scale > 0)
+
+
+def _as_floats(value: Any) -> Any:
+    """One float, or an array of them."""
+    return np.asarray(value, dtype=np.float64) if np.ndim(value) else float(value)
+
+
+def _is_auto(value: Any) -> bool:
+    return isinstance(value, str) and value == AUTO
 
 
 def _is_positive(value: Any) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -94,14 +94,12 @@ class Checkpoints:
             shutil.rmtree(self.directory, ignore_errors=True)
 
 
-def in_short(settings: dict[str, Any]) -> dict[str, Any]:
-    """Give settings as an identity has them: of arrays, a hash of what is in them."""
-    return {name: _in_short(value) for name, value in settings.items()}
+def identity_of(algorithm: Any) -> dict[str, Any]:
+    """The settings of an algorithm as JSON can hold them: of an array, its hash."""
+    return {part.name: _plain(getattr(algorithm, part.name)) for part in fields(algorithm)}
 
 
-def _in_short(value: Any) -> Any:
-    if isinstance(value, dict):
-        return in_short(value)
+def _plain(value: Any) -> Any:
     if isinstance(value, np.ndarray):
-        return hashlib.blake2b(np.ascontiguousarray(value).tobytes(), digest_size=8).hexdigest()
-    return value
+        return hashlib.blake2b(value.tobytes(), digest_size=16).hexdigest()
+    return identity_of(value) if is_dataclass(value) else value

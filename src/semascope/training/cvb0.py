@@ -19,9 +19,9 @@ from semascope.engines.exact import CountTotal, Scalars, ScalarTotal
 from semascope.kernels.cvb0 import go_on, normalise
 from semascope.kernels.few import best_topics
 from semascope.training.cvb0_pass import Documents, ExpectedFew, ExpectedTopics, Tables, over_all, over_few
-from semascope.training.em import BACKGROUND, EM, StartStats
+from semascope.training.em import StartStats
+from semascope.training.lda import LDASettings, lengths_of
 from semascope.training.polya import next_alpha, next_eta, statistics_of_alpha
-from semascope.training.priors import WordPrior
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -80,21 +80,13 @@ class CVB0Stats(NamedTuple):
     for_alpha: Scalars | ScalarTotal
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class CVB0(EM):
+@dataclass(frozen=True, eq=False)
+class CVB0(LDASettings):
     """Settings of the algorithm and facts of the corpus.
 
-    alpha        float64[k]  prior of the topics in a document, or where the search for it starts
-    prior        prior of the words in a topic; its base is where the search for η starts
-    languages    int32[v]    number of each word's language
-    few          leave out the topics that a document hardly has
+    few   leave out the topics that a document hardly has; for many topics
     """
 
-    alpha: NDArray[np.float64]
-    prior: WordPrior
-    languages: NDArray[np.int32]
-    learn_alpha: bool = False
-    learn_eta: bool = False
     few: bool = False
 
     state_type: ClassVar[type] = CVB0State
@@ -106,27 +98,22 @@ class CVB0(EM):
 
     def start(self, stats: StartStats) -> CVB0State:  # type: ignore[override]
         """Make the first topics of the seed documents or of the informed prior, as if each had an equal share of all words."""
-        plain = super().start(stats)
-        counts = _informed(plain.topics, stats, self.prior) * self.dtype_type(self.n_tokens / self.n_topics)
-        nothing = np.zeros_like(self.alpha)
-        state = CVB0State(
-            counts, counts, nothing, nothing, self.alpha, self.alpha, self.prior.base, 0.0, -math.inf, 0, NO_OFFERS
-        )  # fmt: skip
-        sums = np.zeros((self.n_languages, self.n_topics))
-        np.add.at(sums, self.languages, counts)
-        return self._with_topics(state, counts.copy(), sums)
+        counts, alpha = self.first_counts(stats), self.first_alpha
+        even = np.full(self.n_topics, 1 / self.n_topics)
+        nothing = np.zeros((len(self.language_sizes), self.n_topics))
+        state = CVB0State(counts, counts, nothing, even, alpha, alpha, self.prior.base, 0.0, -math.inf, 0, NO_OFFERS)
+        return self.to_keep(state)
 
     def step(self, shard: Shard, local: Locals, state: CVB0State) -> tuple[Locals, CVB0Stats]:  # type: ignore[override]
         """One pass over a shard."""
         tables, documents = self._as_kernels_take_it(state, local)
-        languages = frozen(self.languages, np.int32)
         if self.few:
-            done = over_few(shard, documents, tables, languages, self.n_tokens, state.offered)
+            done = over_few(shard, documents, tables, self.word_languages, self.n_tokens, state.offered)
         else:
-            done = over_all(shard, documents, tables, languages, self.n_tokens)
+            done = over_all(shard, documents, tables, self.word_languages, self.n_tokens)
         for_alpha = (0.0,) * (self.n_topics + 1)
         if self._learns_alpha_after(state):
-            for_alpha = statistics_of_alpha(done.theta, _lengths(shard), state.alpha)
+            for_alpha = statistics_of_alpha(done.theta, lengths_of(shard), state.alpha)
         stats = CVB0Stats(done.expected, Scalars((done.log_likelihood,)), Scalars(for_alpha))
         return {"theta": done.theta, "before": documents.theta}, stats
 
@@ -137,17 +124,14 @@ class CVB0(EM):
         objective = self.objective(state, stats)
         momentum = MOMENTUM if state.passes > 0 and (self.few or objective >= state.objective) else 0.0
         counts, ahead = np.empty_like(state.counts), np.empty_like(state.counts)
-        sums = np.zeros((self.n_languages, self.n_topics))
-        unit = self.dtype_type(math.ldexp(1.0, -stats.word_topic.exponent))
-        go_on(
-            stats.word_topic.table, unit, state.counts, self.dtype_type(momentum), frozen(self.languages, np.int32),
-            counts, ahead, sums,
-        )  # fmt: skip
+        sums = np.zeros_like(state.scale)
+        unit, towards = (np.dtype(self.dtype).type(x) for x in (math.ldexp(1.0, -stats.word_topic.exponent), momentum))
+        go_on(stats.word_topic.table, unit, state.counts, towards, self.word_languages, counts, ahead, sums)
         alpha, eta = state.alpha, state.eta
         if self._learns_alpha_after(state):
             alpha = next_alpha(alpha, stats.for_alpha.sums())
         if self._learns_eta_after(state):
-            eta = next_eta(eta, counts, self.languages)
+            eta = next_eta(eta, counts, self.word_languages)
         shares = stats.word_topic.column_sums()
         shares = shares / shares.sum() if shares.sum() > 0 else np.full(self.n_topics, 1 / self.n_topics)
         new = CVB0State(
@@ -163,25 +147,18 @@ class CVB0(EM):
 
     def to_keep(self, state: CVB0State) -> CVB0State:  # type: ignore[override]
         """The last counts themselves, not what lies ahead of them."""
-        sums = np.zeros((self.n_languages, self.n_topics))
-        np.add.at(sums, self.languages, state.counts)
+        sums = np.zeros_like(state.scale)
+        for language in range(len(sums)):
+            sums[language] = state.counts[self.word_languages == language].sum(axis=0, dtype=np.float64)
         return self._with_topics(state, np.array(state.counts), sums)
-
-    @property
-    def n_languages(self) -> int:
-        return int(self.languages.max(initial=0)) + 1
-
-    @property
-    def dtype_type(self) -> Any:
-        """What makes numbers of this precision."""
-        return np.dtype(self.dtype).type
 
     def _as_kernels_take_it(self, state: CVB0State, local: Locals) -> tuple[Tables, Documents]:
         alpha, scale = state.alpha.astype(self.dtype), state.scale.astype(self.dtype)
         floor = (state.eta * state.scale).astype(self.dtype)
         theta, before = (frozen(local[name], self.dtype) for name in ("theta", "before"))
         held = state.document_alpha.astype(self.dtype)
-        return Tables(alpha, state.topics, scale, floor), Documents(theta, before, self.dtype_type(state.momentum), held)
+        momentum = np.dtype(self.dtype).type(state.momentum)
+        return Tables(alpha, state.topics, scale, floor), Documents(theta, before, momentum, held)
 
     def _offers(self, passes: int, topics: NDArray[Any]) -> NDArray[np.int32]:
         """Topics that each word offers to documents in the next pass."""
@@ -199,37 +176,11 @@ class CVB0(EM):
 
     def _with_topics(self, state: CVB0State, counts: NDArray[Any], sums: NDArray[np.float64]) -> CVB0State:
         """Make topics of counts, in place, with the sums of each language."""
-        prior = self.prior
-        totals = prior.totals(self.languages, self.n_languages, self.n_topics) + (state.eta - prior.base) * self._sizes
-        scale = 1.0 / (sums + totals)
-        languages = frozen(self.languages, np.int32)
-        normalise(counts, self.dtype_type(state.eta), scale.astype(self.dtype), languages)
+        prior, totals = self.prior, sums + self.prior_sizes(state.eta)
+        scale = np.divide(1.0, totals, out=np.zeros_like(totals), where=totals > 0)  # a language may have no words
+        normalise(counts, counts.dtype.type(state.eta), scale.astype(self.dtype), self.word_languages)
         if not prior.is_flat:
-            words = prior.words
-            counts[words, prior.topics] += (prior.extra * scale[languages[words], prior.topics]).astype(self.dtype)
+            of_language = scale[self.word_languages[prior.words], prior.topics]
+            counts[prior.words, prior.topics] += (prior.extra * of_language).astype(self.dtype)
         topics = frozen(counts, self.dtype)
         return state._replace(topics=topics, scale=scale, offered=self._offers(state.passes, topics))
-
-    @property
-    def _sizes(self) -> NDArray[np.float64]:
-        """Words of each language, as a column."""
-        return np.bincount(self.languages, minlength=self.n_languages)[:, None].astype(np.float64)
-
-
-def _informed(topics: NDArray[Any], stats: StartStats, prior: WordPrior) -> NDArray[Any]:
-    """Start the topics that the prior knows more of from its words, in place of random documents."""
-    if prior.is_flat:
-        return topics
-    assert isinstance(stats.everything, CountTotal)
-    extra = np.zeros(topics.shape)
-    extra[prior.words, prior.topics] = prior.extra
-    known = extra.any(axis=0)
-    background = stats.everything.columns_normalised(np.float64)
-    topics[:, known] = (1 - BACKGROUND) * extra[:, known] / extra[:, known].sum(axis=0) + BACKGROUND * background
-    return topics
-
-
-def _lengths(shard: Shard) -> NDArray[np.float64]:
-    """Words of each document."""
-    running = np.concatenate([[0.0], np.cumsum(shard.rows.counts, dtype=np.float64)])
-    return np.asarray(running[shard.rows.ends[1:]] - running[shard.rows.ends[:-1]])

@@ -90,6 +90,7 @@ class EM:
 
     document_rows: ClassVar[str] = "theta"
     state_type: ClassVar[type] = EMState
+    objective_name: ClassVar[str] = "log-likelihood"
 
     def begin(self, shard: Shard) -> tuple[Locals, StartStats]:
         """Start the topics from a few random documents each, and the documents from nearly even topics."""

@@ -24,6 +24,8 @@ class Algorithm(Protocol):
     """The local array with one row for each document."""
     state_type: ClassVar[type]
     """A named tuple of arrays and numbers."""
+    objective_name: ClassVar[str]
+    """What people call the objective."""
 
     def begin(self, shard: Shard) -> tuple[Locals, Stats]:
         """On a worker: the shard's first locals and statistics."""

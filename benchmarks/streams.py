@@ -1,0 +1,70 @@
+"""How near does LDA from a stream come to LDA from all documents at once, and by which inference?
+
+20 Newsgroups in random order, each document seen once. Held-out perplexity by document completion, one protocol for all models.
+Means over seeds.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from statistics import mean
+from typing import Any
+
+import numpy as np
+
+from benchmarks import data, harness
+from semascope import LDA, Analyzer, Corpus, read
+
+TOPICS = 100
+SETTINGS: dict[str, dict[str, Any]] = {
+    "cvb0": {"inference": "cvb0"},
+    "vb": {"inference": "vb"},
+    "vb, priors half more": {"inference": "vb", "alpha": 0.6, "eta": 0.51},
+}
+"""Variational inference is known to want priors that are larger by a half."""
+BATCH_SIZES = (256, 1024)
+
+
+def run(quick: bool) -> dict[str, Any]:
+    """Learn from streams and from everything at once, and judge all."""
+    seeds = range(1 if quick else 3)
+    analyzer = Analyzer(stop_words="english", min_df=5, max_df=0.5)
+    train, test = Corpus.build(read(data.folder(data.NEWSGROUPS) / data.FILE), analyzer).split(0.1, seed=0)
+    train = train.filter(np.random.default_rng(0).permutation(train.n_documents))
+    found = {name: _judge(train, test, settings, seeds) for name, settings in SETTINGS.items()}
+    stream, whole = found["cvb0"]["256 at a time"], found["cvb0"]["all at once"]
+    return {
+        "seeds": len(seeds),
+        "goals": [
+            harness.goal("perplexity of a stream / all at once, cvb0", stream["perplexity"] / whole["perplexity"], at_most=1.15)
+        ],
+        "found": found,
+    }
+
+
+def _judge(train: Corpus, test: Corpus, settings: dict[str, Any], seeds: Sequence[int]) -> dict[str, Any]:
+    ways: dict[str, Any] = {"all at once": lambda seed: LDA(TOPICS, random_state=seed, **settings).fit(train)}
+    for size in BATCH_SIZES:
+        ways[f"{size} at a time"] = lambda seed, size=size: LDA(
+            TOPICS, random_state=seed, batch_size=size, **settings
+        ).partial_fit(train)
+    found = {}
+    for way, make in ways.items():
+        began = time.perf_counter()
+        models = [make(seed) for seed in seeds]
+        seconds = (time.perf_counter() - began) / len(models)
+        found[way] = {"perplexity": mean(model.perplexity(test) for model in models), "seconds": seconds}
+    return found
+
+
+def show(result: dict[str, Any]) -> None:
+    """Print a table."""
+    rows = [
+        [name, way, f"{one['perplexity']:,.0f}", f"{one['seconds']:.1f}"]
+        for name, found in result["found"].items()
+        for way, one in found.items()
+    ]
+    harness.show_goals(result["goals"])
+    columns = ("inference", "documents", "perplexity", "seconds")
+    harness.show(f"20 Newsgroups, {TOPICS} topics, mean of {result['seeds']}", columns, rows)
