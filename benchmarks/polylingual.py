@@ -37,9 +37,9 @@ def run(quick: bool) -> dict[str, Any]:
 
 def corpus() -> Any:
     """All chapters in all languages."""
-    from semascope import PolylingualCorpus, read
+    from semascope import Analyzer, Corpus, read
 
-    return PolylingualCorpus.build(read(data.folder(COLLECTION) / data.FILE))
+    return Corpus.build(read(data.folder(COLLECTION) / data.FILE, texts="texts"), Analyzer(min_df=2))
 
 
 def fitted(train: Any, topics: int, seed: int) -> Any:

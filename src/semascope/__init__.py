@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from semascope.models.lda import LDA as LDA
     from semascope.models.load import load as load
     from semascope.models.plsa import PLSA as PLSA
+    from semascope.models.polylingual import PolylingualLDA as PolylingualLDA
     from semascope.training.checkpoint import Checkpoints as Checkpoints
 
 _HOME = {
@@ -31,6 +32,7 @@ _HOME = {
     "Lexicon": "semascope.corpus.lexicon",
     "MPIEngine": "semascope.engines.mpi",
     "PLSA": "semascope.models.plsa",
+    "PolylingualLDA": "semascope.models.polylingual",
     "ThreadEngine": "semascope.engines.threads",
     "load": "semascope.models.load",
     "read": "semascope.corpus.read",

@@ -155,7 +155,7 @@ def test_a_number_an_array_and_a_prior_are_all_taken_for_eta():
     assert word_prior(np.float32(0.5), None, None, 5, 2).prior.base == 0.5
     assert (table_of(word_prior(by_word, None, None, 5, 2), 2) == np.array([by_word, by_word]).T).all()
     assert (table_of(word_prior(by_topic.tolist(), None, None, 5, 2), 2) == by_topic.T).all()
-    assert word_prior(ss.InformedPrior({"a": ["god"]}), WORDS, None, 5, 2).names == ("a",)
+    assert word_prior(ss.InformedPrior({"a": ["god"]}), ss.Lexicon.of(WORDS), None, 5, 2).names == ("a",)
 
 
 @pytest.mark.parametrize(

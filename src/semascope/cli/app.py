@@ -153,10 +153,17 @@ def topic_table(model: TopicModel, n_words: int) -> Any:
         table.add_column("name", style="bold", overflow="fold")
     table.add_column("share", justify="right")
     table.add_column("", width=10)
-    table.add_column("most probable words", overflow="fold")
-    words, shares = model.top_words(n_words), model.topic_shares_
-    for topic in sorted(range(len(words)), key=lambda z: -shares[z]):
+    columns, shares = [model.top_words(n_words, language=code) for code in model.languages_ or (None,)], model.topic_shares_
+    for code in model.languages_ or ("",):
+        table.add_column(f"most probable words {code}", overflow="fold")
+    for topic in sorted(range(len(shares)), key=lambda z: -shares[z]):
         bar = Bar(shares[topic] / max(shares))
         name = [model.topic_names_[topic]] if named else []
-        table.add_row(str(topic), *name, f"{shares[topic]:.1%}", bar, " ".join(words[topic]))
+        table.add_row(str(topic), *name, f"{shares[topic]:.1%}", bar, *(" ".join(words[topic]) for words in columns))
     return table
+
+
+def top_words_in_a_line(model: TopicModel, n_words: int) -> list[str]:
+    """The most probable words of each topic, those of each language in turn."""
+    by_language = [model.top_words(n_words, language=code) for code in model.languages_ or (None,)]
+    return [" · ".join(" ".join(words) for words in of_topic) for of_topic in zip(*by_language, strict=True)]

@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from semascope.cli.app import AsJson, ModelPath, command, console, counted, print_json, say, say_next, waiting
+from semascope.cli.app import (
+    AsJson,
+    ModelPath,
+    command,
+    console,
+    counted,
+    print_json,
+    say,
+    say_next,
+    top_words_in_a_line,
+    waiting,
+)
 
 if TYPE_CHECKING:
     from semascope.judging import Report
@@ -40,7 +51,7 @@ def evaluate(
         return
     say(model, f"{type(fitted).__name__} of {counted(len(fitted.components_), 'topic')}, {_judged_by(report)}.")
     out = console()
-    out.print("", _measures(report, words), "", _topics(report, fitted.top_words(words)), "")
+    out.print("", _measures(report, words), "", _topics(report, top_words_in_a_line(fitted, words)), "")
     say_next(["semascope", "topics", model], ["semascope", "sweep", opened.path, "--topics", "10,20,50,100"])
 
 
@@ -74,7 +85,7 @@ def _measures(report: Report, n_words: int) -> Any:
     return table
 
 
-def _topics(report: Report, words: list[Any]) -> Any:
+def _topics(report: Report, words: list[str]) -> Any:
     """The topics whose words stand together least, and most."""
     from rich.table import Table
 
@@ -86,9 +97,9 @@ def _topics(report: Report, words: list[Any]) -> Any:
     table.add_column("npmi", justify="right")
     table.add_column("words, the least coherent topics first", overflow="fold")
     for topic in order if few else order[:SHOWN]:
-        table.add_row(str(topic), f"{values[topic]:.3f}", " ".join(words[topic]))
+        table.add_row(str(topic), f"{values[topic]:.3f}", words[topic])
     if not few:
         table.add_row("…", "", f"{len(order) - 2 * SHOWN:,} more")
         for topic in order[-SHOWN:]:
-            table.add_row(str(topic), f"{values[topic]:.3f}", " ".join(words[topic]))
+            table.add_row(str(topic), f"{values[topic]:.3f}", words[topic])
     return table

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from semascope.cli.app import Overwrite, command, console, say, say_next, topic_table
+from semascope.cli.priors import in_languages, informed_prior
 
 
 class ModelName(enum.StrEnum):
@@ -59,6 +60,19 @@ def fit(
         str | None,
         typer.Option(metavar="auto or η", help="LDA: prior of the words in a topic; auto learns it, with vb. [default: 0.01]"),
     ] = None,
+    prior: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE",
+            help="LDA: word lists for topics to follow, in JSON, .dic or plain text; en=FILE for one language.",
+        ),
+    ] = None,
+    prior_strength: Annotated[
+        float | None, typer.Option(help="LDA: η of the words in --prior; --eta is that of all others. [default: 10]")
+    ] = None,
+    languages: Annotated[
+        str | None, typer.Option(metavar="en,de", help="LDA: only these languages of the corpus. [default: all it has]")
+    ] = None,
     spill: Annotated[
         bool | None,
         typer.Option(help="Keep documents' topics in files while fitting; by default only where memory is too small."),
@@ -83,10 +97,14 @@ def fit(
 
     priors = {"tempering": tempering, "alpha": alpha, "eta": eta}
     given = {option: _number_or_auto(f"--{option}", value) for option, value in priors.items()}
-    own = _own_settings(name, {**given, "inference": inference.value if inference else None})
+    others = {"inference": inference.value if inference else None, "prior": prior or None, "prior-strength": prior_strength}
+    told = _own_settings(name, {**given, **others, "languages": languages})
+    own = {option: value for option, value in told.items() if option in SETTINGS}
     _see_to_the_plot(heldout_plot, watch_heldout)
     place = _engine(engine, threads)
-    opened = place.together(lambda: Corpus.open(corpus))
+    if prior or prior_strength is not None:
+        own["eta"] = place.together(lambda: informed_prior(prior or [], prior_strength, own.get("eta")))
+    opened = place.together(lambda: in_languages(Corpus.open(corpus), languages))
     split = None if watch_heldout is None else place.together(lambda: hold_out(opened, watch_heldout, seed))
     if split and place.leads:
         held, rest = split.heldout.n_documents, split.train.n_documents
@@ -98,7 +116,7 @@ def fit(
     result = workflow.fit(
         split or opened,
         model,
-        name.name.upper(),
+        _class_of(name, opened),
         {**settings, **own},
         replace(place, spill=bool(spill)),
         overwrite=overwrite,
@@ -114,7 +132,7 @@ def fit(
     if result.unfinished:
         say(model, f"interrupted after {result.model.n_iter_} iterations; the model so far is saved.")
         again = ["--model", name, "--topics", topics, "--seed", seed, "--max-iter", max_iter, "--tol", tol]
-        again += [part for option, value in own.items() for part in (f"--{option}", value)]
+        again += [part for option, value in told.items() for one in _listed(value) for part in (f"--{option}", one)]
         again += [] if split is None else ["--watch-heldout", watch_heldout]
         say_next(["semascope", "fit", corpus, model, *again, "--resume"], look)
         raise typer.Exit(code=130)
@@ -156,8 +174,23 @@ def _iterations(model: Any) -> str:
     return f"{searched}{counted} iterations{tempered}"
 
 
-OWN_OPTIONS = {ModelName.plsa: ("tempering",), ModelName.lda: ("inference", "alpha", "eta")}
+SETTINGS = ("tempering", "inference", "alpha", "eta")
+"""Options that are settings of a model by the same name."""
+
+OWN_OPTIONS = {
+    ModelName.plsa: ("tempering",),
+    ModelName.lda: ("inference", "alpha", "eta", "prior", "prior-strength", "languages"),
+}
 """Options that only one model takes."""
+
+
+def _class_of(name: ModelName, corpus: Any) -> str:
+    """The estimator: LDA of several languages is one of its own."""
+    return "PolylingualLDA" if name == ModelName.lda and len(corpus.languages) > 1 else name.upper()
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
 
 
 def _own_settings(name: ModelName, given: dict[str, Any]) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from semascope.cli.app import (
     print_json,
     report_bad,
     say_next,
+    top_words_in_a_line,
 )
 
 if TYPE_CHECKING:
@@ -112,14 +113,14 @@ def _print(names: list[str], rows: Iterable[Inferred]) -> None:
 def _show(model: Any, rows: list[Inferred], top: int) -> None:
     from rich.table import Table
 
-    names, words = model.topic_names_, model.top_words(4)
+    names, words = model.topic_names_, top_words_in_a_line(model, 4)
     table = Table(box=None, header_style="bold")
     table.add_column("document", style="cyan")
     table.add_column("topics, and the words due to them" if rows[0].words is not None else "topics")
     for row in rows:
         best = [z for z in (-row.shares).argsort(kind="stable")[:top] if row.shares[z] >= 0.005]
-        due = [words[z] if row.words is None else _due_to(z, row.words) for z in best]
-        lines = (f"{row.shares[z]:4.0%}  {names[z]}: {' '.join(said)}" for z, said in zip(best, due, strict=True))
+        due = [words[z] if row.words is None else " ".join(_due_to(z, row.words)) for z in best]
+        lines = (f"{row.shares[z]:4.0%}  {names[z]}: {said}" for z, said in zip(best, due, strict=True))
         table.add_row(row.id, "\n".join(lines))
     console().print(table)
 

@@ -21,9 +21,14 @@ def topics(
     fitted = load(model)
     if as_json:
         names, shares = fitted.topic_names_, fitted.topic_shares_.tolist()
-        for topic, top in enumerate(fitted.top_words(words, weights=True)):
-            entries = [{"word": word, "probability": p} for word, p in top]
-            print_json({"topic": topic, "name": names[topic], "share": shares[topic], "words": entries})
+        by_language = [(code, fitted.top_words(words, weights=True, language=code)) for code in fitted.languages_ or (None,)]
+        for topic, name in enumerate(names):
+            entries = [
+                {"word": word, "probability": p} | ({"language": code} if code else {})
+                for code, top in by_language
+                for word, p in top[topic]
+            ]
+            print_json({"topic": topic, "name": name, "share": shares[topic], "words": entries})
         return
     console().print(topic_table(fitted, words))
     say_next(["semascope", "infer", model, "SOURCE"], ["semascope", "info", model], ["semascope", "edit", "--help"])

@@ -391,10 +391,10 @@ class Corpus:
         rows = Rows(taken.indptr.astype(np.int64), taken.indices, taken.data)
         return Corpus(rows, self.lexicon, self.documents[chosen], self.analyzer)
 
-    def in_language(self, language: str) -> Corpus:
-        """Give the documents that have a language, with the words of that language only."""
-        part = self.aligned(self.lexicon.only(language))
-        return self if part is self else part.filter(self.has_language(language))
+    def in_language(self, *languages: str) -> Corpus:
+        """Give the documents that have a language, or one of several, with the words of these languages only."""
+        part = self.aligned(self.lexicon.only(*languages))
+        return self if part is self else part.filter(np.any([self.has_language(one) for one in languages], axis=0))
 
     def has_language(self, language: str) -> NDArray[np.bool_]:
         """Tell which documents have a text in a language; where the corpus holds no texts, which have a word in it."""

@@ -74,9 +74,10 @@ class Lexicon:
             raise InputError(msg)
         return self.languages.index(language)
 
-    def only(self, language: str) -> Lexicon:
-        """Give the words of one language."""
-        return Lexicon.of({language: self.words.filter(pl.Series(self.of_word == self.number_of(language)))})
+    def only(self, *languages: str) -> Lexicon:
+        """Give the words of one language or several."""
+        numbers = {language: self.number_of(language) for language in languages}
+        return Lexicon.of({one: self.words.filter(pl.Series(self.of_word == number)) for one, number in numbers.items()})
 
     def equals(self, other: Lexicon) -> bool:
         """Tell whether the other has the same words of the same languages in the same order."""

@@ -6,7 +6,8 @@ a = N_dk + α_k and b = (N_wk + η) / (N_k + Σ_w η). No more is taken out than
 N_k and Σ_w go over the words of one language, so each language has normalisers of its own.
 
 As in em.py a pass goes over a shard by document and then by word, so that large tables are touched once and in order. The pass
-by word works γ out again from two numbers kept of each entry. Two entries that share a row are taken at a time.
+by word works γ out again from two numbers kept of each entry. Two entries that share a row are taken at a time, and the rows of
+those to come are asked for meanwhile.
 """
 
 from __future__ import annotations
@@ -15,6 +16,10 @@ import numpy as np
 
 from semascope.kernels.compile import inlined, kernel
 from semascope.kernels.em import dot, log_part
+from semascope.kernels.prefetch import prefetch_row
+
+AHEAD = 4
+"""How many entries later those are that rows are asked for."""
 
 
 @kernel
@@ -68,7 +73,8 @@ def cvb0_documents(
         while j + 2 <= end:
             a, b = words[j], words[j + 1]
             lang_a, lang_b = languages[a], languages[b]
-            total_a, total_b = dot(rows, d, topics, a), dot(rows, d, topics, b)
+            ask_for_two(topics, words, j + AHEAD)
+            total_a, total_b = dot_two(rows, d, topics, a, b)
             inverse_a, inverse_b = one / total_a, one / total_b
             sum_a, sum_b = inverse_a - inverse_a, inverse_b - inverse_b
             for k in range(rows.shape[1]):
@@ -122,6 +128,7 @@ def cvb0_words(
         while j + 2 <= end:
             a, b, at_a, at_b = documents[j], documents[j + 1], places[j], places[j + 1]
             inverse_a, inverse_b, weight_a, weight_b = inverses[at_a], inverses[at_b], weights[at_a], weights[at_b]
+            ask_for_two(rows, documents, j + AHEAD)
             for k in range(sums.shape[0]):
                 of_a = without_one(rows[a, k], topics[word, k], inverse_a, alpha[k], scale[lang, k], floor[lang, k])
                 of_b = without_one(rows[b, k], topics[word, k], inverse_b, alpha[k], scale[lang, k], floor[lang, k])
@@ -174,6 +181,25 @@ def without_one(a, b, inverse, alpha, scale, floor):
     """What a topic's share is in proportion to, without the token itself."""
     gamma = a * b * inverse
     return max(a - gamma, alpha) * max(b - gamma * scale, floor)
+
+
+@inlined
+def dot_two(x, i, y, a, b):
+    """Row i of x times two rows of y."""
+    zero = x[i, 0] - x[i, 0]
+    of_a, of_b = zero, zero
+    for k in range(x.shape[1]):
+        of_a += x[i, k] * y[a, k]
+        of_b += x[i, k] * y[b, k]
+    return of_a, of_b
+
+
+@inlined
+def ask_for_two(table, numbers, j):
+    """Ask for the rows of entries j and j + 1, if there are so many."""
+    if j + 1 < numbers.shape[0]:
+        prefetch_row(table, numbers[j])
+        prefetch_row(table, numbers[j + 1])
 
 
 @inlined

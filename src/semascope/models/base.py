@@ -195,7 +195,12 @@ class TopicModel(NamedTopics, TransformerMixin, BaseEstimator):
     def _n_features_out(self) -> int:
         return int(self.components_.shape[0])
 
-    def top_words(self, n: int = 10, *, weights: bool = False) -> list[Any]:
+    @property
+    def languages_(self) -> tuple[str, ...]:
+        """Codes of the languages in which topics have distributions of their own; none where there is one for all words."""
+        return ()
+
+    def top_words(self, n: int = 10, *, weights: bool = False, language: str | None = None) -> list[Any]:
         """Give the most probable words of each topic.
 
         Parameters
@@ -204,10 +209,16 @@ class TopicModel(NamedTopics, TransformerMixin, BaseEstimator):
             How many.
         weights : bool, default=False
             Give pairs of word and probability instead of words.
+        language : str, optional
+            Only words of this language.
         """
         check_is_fitted(self, "components_")
-        words, top = self.vocabulary_, []
-        for topic in np.asarray(self.components_):
+        words, topics, top = self.vocabulary_, np.asarray(self.components_), []
+        if language is not None:
+            lexicon = self._lexicon or Lexicon.of([])
+            chosen = lexicon.of_word == lexicon.number_of(language)
+            words, topics = words[chosen], topics[:, chosen]
+        for topic in topics:
             best = np.argsort(-topic, kind="stable")[:n]
             top.append([(words[j], float(topic[j])) if weights else words[j] for j in best if topic[j] > 0])
         return top

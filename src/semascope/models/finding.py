@@ -17,7 +17,7 @@ AFTER_ALL_LETTERS = "\U0010ffff"
 
 
 class WordFinder:
-    """Gives the numbers of a word, or of all words that begin like ``nasa*``.
+    """Gives the numbers of a word, or of all words that begin like ``nasa*``; by default, numbers are places.
 
     Examples
     --------
@@ -26,9 +26,12 @@ class WordFinder:
     ([2, 0], [1], [])
     """
 
-    def __init__(self, vocabulary: pl.Series | Sequence[str], analyzer: Analyzer | None) -> None:
+    def __init__(
+        self, vocabulary: pl.Series | Sequence[str], analyzer: Analyzer | None, numbers: NDArray[Any] | None = None
+    ) -> None:
         words = vocabulary if isinstance(vocabulary, pl.Series) else pl.Series("word", vocabulary, dtype=pl.String)
-        self._numbers = words.arg_sort().to_numpy()
+        order = words.arg_sort().to_numpy()
+        self._numbers = order if numbers is None else numbers[order]
         self._sorted = words.sort().to_list()
         self._analyzer = analyzer
 

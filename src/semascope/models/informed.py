@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -12,6 +12,8 @@ import numpy as np
 import polars as pl
 
 from semascope.corpus.analyze import Analyzer
+from semascope.corpus.analyzers import Analyzers, analyzer_of
+from semascope.corpus.lexicon import Lexicon, said
 from semascope.errors import InputError, MissingWordsWarning
 from semascope.models.contradictions import contradiction, is_positive
 from semascope.models.finding import WordFinder
@@ -20,6 +22,8 @@ from semascope.training.priors import WordPrior
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+NONE = np.empty(0, np.int64)
 
 NAMED_AT_MOST = 10
 """Missing words that a warning names; it counts the rest."""
@@ -104,8 +108,8 @@ class InformedPrior:
             raise InputError(msg)
         if n := len(found.passed_over):
             entries = "1 entry" if n == 1 else f"{n:,} entries"
-            said = f"prior: {entries} with conditions or unknown categories left out, the first in {found.passed_over[0]}"
-            warnings.warn(said, MissingWordsWarning, stacklevel=2)
+            sentence = f"prior: {entries} with conditions or unknown categories left out, the first in {found.passed_over[0]}"
+            warnings.warn(sentence, MissingWordsWarning, stacklevel=2)
         return cls(words, strength, base, own)
 
     def resolve(self, vocabulary: pl.Series | Sequence[str], n_topics: int, analyzer: Analyzer | None = None) -> Resolved:
@@ -125,28 +129,11 @@ class InformedPrior:
         MissingWordsWarning
             When the vocabulary does not have all words. A category that has none left is an `InputError`.
         """
-        if len(self.categories) > n_topics:
-            msg = f"InformedPrior: {len(self.categories)} categories need as many topics, but n_components is {n_topics}."
-            raise InputError(msg)
-        find = WordFinder(vocabulary, analyzer)
-        found = {word: find(word) for word in dict.fromkeys(self._all_words())}
-        missing = tuple(word for word, numbers in found.items() if not len(numbers))
-        topics = []
-        for name, words in self.categories.items():
-            numbers = np.unique(np.concatenate([found[word] for word in words]))
-            if not len(numbers):
-                msg = f"InformedPrior: no word of category {name!r} is in the vocabulary: {_some(words)}."
-                raise InputError(msg)
-            topics.append((numbers, self.strengths.get(name, self.strength) - self.base))
-        if missing:
-            verb = "is" if len(missing) == 1 else "are"
-            said = f"prior: {len(missing):,} of {len(found):,} words {verb} not in the vocabulary: {_some(missing)}"
-            warnings.warn(said, MissingWordsWarning, stacklevel=2)
-        return Resolved(_word_prior(self.base, topics, len(vocabulary)), tuple(self.categories), missing)
+        return _resolved([self], [WordFinder(vocabulary, analyzer)], n_topics, len(vocabulary))
 
-    def _all_words(self) -> Iterator[str]:
-        for words in self.categories.values():
-            yield from words
+    def words(self) -> list[str]:
+        """Give all words, each once."""
+        return list(dict.fromkeys(word for words in self.categories.values() for word in words))
 
     def to_dict(self) -> dict[str, Any]:
         """Give the prior as plain values, for a manifest."""
@@ -175,23 +162,26 @@ class InformedPrior:
         return f"InformedPrior({listed}, strength={self.strength}, base={self.base}{own})"
 
 
-def word_prior(
-    eta: Any, words: pl.Series | Sequence[str] | None, analyzer: Analyzer | None, n_words: int, n_topics: int
-) -> Resolved:
+def word_prior(eta: Any, lexicon: Lexicon | None, analyzers: Analyzers | None, n_words: int, n_topics: int) -> Resolved:
     """Make what a model needs of any η that it takes: a number, an array or an `InformedPrior`.
 
     Parameters
     ----------
-    eta : float, InformedPrior, or array of shape (n_words,) or (n_topics, n_words)
-        Prior of the words in topics.
-    words : polars.Series or sequence of str, optional
-        The vocabulary, where there is one: only an `InformedPrior` needs it.
+    eta : float, array of shape (n_words,) or (n_topics, n_words), InformedPrior, or dict of language to InformedPrior
+        Prior of the words in topics. An `InformedPrior` for all languages is looked for in each of them.
+    lexicon : Lexicon, optional
+        The words, where they have names: only an `InformedPrior` needs them.
     """
-    if isinstance(eta, InformedPrior):
-        if words is None:
+    if isinstance(eta, InformedPrior | Mapping):
+        if lexicon is None:
             msg = "an InformedPrior needs the names of the words: fit a corpus, texts, or a frame with named columns."
             raise InputError(msg)
-        return eta.resolve(words, n_topics, analyzer)
+        priors = eta if isinstance(eta, Mapping) else dict.fromkeys(lexicon.languages, eta)
+        if unknown := [code for code in priors if code not in lexicon.languages]:
+            msg = f"eta has a prior for {', '.join(map(repr, unknown))}, but {said(lexicon.languages)}."
+            raise InputError(msg)
+        finders = [_finder(lexicon, analyzers, code) for code in priors]
+        return _resolved(list(priors.values()), finders, n_topics, n_words)
     if is_positive(eta):
         return Resolved(WordPrior.flat(float(eta), n_words))
     table = _as_table(eta)
@@ -220,11 +210,59 @@ def _as_table(eta: Any) -> NDArray[np.float64] | None:
         return None
 
 
-def _word_prior(base: float, topics: list[tuple[NDArray[Any], float]], n_words: int) -> WordPrior:
+def _resolved(priors: Sequence[InformedPrior], finders: Sequence[WordFinder], n_topics: int, n_words: int) -> Resolved:
+    """Find the words of priors, each with a finder of its own; categories of the same name are one topic."""
+    names = list(dict.fromkeys(name for prior in priors for name in prior.categories))
+    if len(names) > n_topics:
+        msg = f"InformedPrior: {len(names)} categories need as many topics, but n_components is {n_topics}."
+        raise InputError(msg)
+    if len({prior.base for prior in priors}) > 1:
+        msg = f"InformedPrior: all languages share one base, but there are {', '.join(str(prior.base) for prior in priors)}."
+        raise InputError(msg)
+    found = [{word: find(word) for word in prior.words()} for prior, find in zip(priors, finders, strict=True)]
+    topics: list[list[tuple[NDArray[Any], float]]] = []
+    for name in names:
+        parts = [
+            (numbers, prior.strengths.get(name, prior.strength) - prior.base)
+            for prior, of_words in zip(priors, found, strict=True)
+            if len(numbers := np.unique(np.concatenate([of_words[word] for word in prior.categories.get(name, ())] or [NONE])))
+        ]
+        if not parts:
+            words = dict.fromkeys(word for prior in priors for word in prior.categories.get(name, ()))
+            msg = f"InformedPrior: no word of category {name!r} is in the vocabulary: {_some(list(words))}."
+            raise InputError(msg)
+        topics.append(parts)
+    _say_what_is_missing(found)
+    return Resolved(_word_prior(priors[0].base, topics, n_words), tuple(names), _missing(found))
+
+
+def _missing(found: Sequence[Mapping[str, NDArray[Any]]]) -> tuple[str, ...]:
+    """Words that were found nowhere."""
+    words = dict.fromkeys(word for of_words in found for word in of_words)
+    return tuple(word for word in words if not any(len(of_words.get(word, ())) for of_words in found))
+
+
+def _say_what_is_missing(found: Sequence[Mapping[str, NDArray[Any]]]) -> None:
+    if missing := _missing(found):
+        n_words, verb = len({word for of_words in found for word in of_words}), "is" if len(missing) == 1 else "are"
+        sentence = f"prior: {len(missing):,} of {n_words:,} words {verb} not in the vocabulary: {_some(missing)}"
+        warnings.warn(sentence, MissingWordsWarning, stacklevel=2)
+
+
+def _finder(lexicon: Lexicon, analyzers: Analyzers | None, language: str) -> WordFinder:
+    """Finds the words of one language."""
+    places = np.flatnonzero(lexicon.of_word == lexicon.number_of(language))
+    analyzer = None if analyzers is None else analyzer_of(analyzers, language)
+    return WordFinder(lexicon.words.gather(places), analyzer, places)
+
+
+def _word_prior(base: float, topics: Sequence[Sequence[tuple[NDArray[Any], float]]], n_words: int) -> WordPrior:
     """Put together what each topic has above the base, by word."""
-    words = np.concatenate([numbers for numbers, _ in topics]).astype(np.int64)
-    of_topic = np.repeat(np.arange(len(topics), dtype=np.int32), [len(numbers) for numbers, _ in topics])
-    extra = np.array([above for _, above in topics])[of_topic]
+    parts = [(numbers, topic, above) for topic, of_topic in enumerate(topics) for numbers, above in of_topic]
+    sizes = [len(numbers) for numbers, _, _ in parts]
+    words = np.concatenate([numbers for numbers, _, _ in parts]).astype(np.int64)
+    of_topic = np.repeat(np.array([topic for _, topic, _ in parts], dtype=np.int32), sizes)
+    extra = np.repeat(np.array([above for _, _, above in parts]), sizes)
     order = np.lexsort((of_topic, words))
     ends = np.concatenate([[0], np.cumsum(np.bincount(words, minlength=n_words))]).astype(np.int64)
     return WordPrior(base, ends, of_topic[order], extra[order])

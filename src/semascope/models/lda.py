@@ -11,6 +11,7 @@ import numpy as np
 from semascope.corpus.corpus import Corpus
 from semascope.corpus.shards import frozen
 from semascope.engines.base import Engine
+from semascope.errors import InputError
 from semascope.models.base import TopicModel, _is_whole, _seed
 from semascope.models.folding import fold_in_shard, infer_shard
 from semascope.models.informed import Resolved, word_prior
@@ -185,8 +186,11 @@ class LDA(StreamingModel):
     def _word_prior(self, corpus: Corpus) -> Resolved:
         """The prior of the words, and the names of the topics it knows."""
         eta = START_ETA if _is_auto(self.eta) else self.eta
-        words = None if self._lexicon is None else corpus.words
-        return word_prior(eta, words, self.analyzer_, corpus.n_words, self.n_components)
+        try:
+            return word_prior(eta, self._lexicon, self.analyzer_, corpus.n_words, self.n_components)
+        except InputError as problem:
+            msg = f"{type(self).__name__}: {problem}"
+            raise InputError(msg) from None
 
     def _algorithm_for(self, corpus: Corpus, words: Resolved) -> LDASettings:
         """The algorithm with its settings."""
@@ -194,8 +198,12 @@ class LDA(StreamingModel):
         return kind.algorithm(**facts, **self._priors(words), **kind.own_settings(self), languages=self._languages(corpus))
 
     def _languages(self, corpus: Corpus) -> NDArray[np.int32] | None:
-        """Number of each word's language, where each has topics of its own; here all words share them."""
+        """Number of each word's language, where each has distributions of its own; here there is one for all words."""
         return None
+
+    def _word_languages(self) -> NDArray[np.int32]:
+        """The same of a fitted model, for all words."""
+        return np.zeros(self.n_features_in_, np.int32)
 
     def _priors(self, words: Resolved) -> dict[str, Any]:
         """Priors, and whether they are learned."""
@@ -285,7 +293,7 @@ def _folding(model: LDA, corpus: Corpus) -> Callable[..., Any]:
 
 def _inferring(model: LDA, corpus: Corpus) -> Callable[..., Any]:
     """Variational inference with fixed topics: exp(E[log β]) of the words that occur, made when they are asked for."""
-    topics, languages = model._frozen_topics(), frozen(np.zeros(corpus.n_words), np.int32)
+    topics, languages = model._frozen_topics(), frozen(model._word_languages(), np.int32)
     table, _ = table_of(np.unique(corpus.rows.words), topics, np.array(model.topic_sizes_), languages)
     return partial(infer_shard, table=table, alpha=np.array(model.alpha_))
 

@@ -8,9 +8,10 @@ from semascope.errors import FormatError
 from semascope.models.base import FORMAT, VERSION, TopicModel
 from semascope.models.lda import LDA
 from semascope.models.plsa import PLSA
+from semascope.models.polylingual import PolylingualLDA
 from semascope.storage import open_directory
 
-MODELS: dict[str, type[TopicModel]] = {"LDA": LDA, "PLSA": PLSA}
+MODELS: dict[str, type[TopicModel]] = {"LDA": LDA, "PLSA": PLSA, "PolylingualLDA": PolylingualLDA}
 
 
 def load(path: str | Path) -> TopicModel:

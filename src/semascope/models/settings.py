@@ -37,8 +37,12 @@ def plain_setting(value: Any) -> Any:
     """Give a setting as JSON can hold it, if it can."""
     if isinstance(value, InformedPrior):
         return {PRIOR: value.to_dict()}
+    if isinstance(value, dict):
+        return {key: plain_setting(part) for key, part in value.items()}
     return value.item() if isinstance(value, np.generic) else value
 
 
 def _as_it_was(value: Any) -> Any:
-    return InformedPrior.from_dict(value[PRIOR]) if isinstance(value, dict) else value
+    if not isinstance(value, dict):
+        return value
+    return InformedPrior.from_dict(value[PRIOR]) if PRIOR in value else {key: _as_it_was(part) for key, part in value.items()}

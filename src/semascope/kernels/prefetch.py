@@ -1,0 +1,41 @@
+"""Ask for memory before it is needed: the rows that a kernel will read next are on their way while it works on others."""
+
+from __future__ import annotations
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from semascope.kernels.compile import inlined
+
+READ, KEEP, DATA = 0, 2, 1
+"""What LLVM's prefetch is told: it will be read, it should stay in the nearer caches, it is not code."""
+
+LINE = 16
+"""Numbers of single precision in a line of the cache."""
+
+
+@inlined
+def prefetch_row(table, row):
+    """Ask for a row of a table."""
+    for k in range(0, table.shape[1], LINE):
+        prefetch(table, row, k)  # type: ignore[call-arg]
+
+
+@intrinsic
+def prefetch(typing_context, table, row, column):
+    """Ask for the memory around an entry of a table; nothing is read, so a place outside does no harm."""
+
+    def generate(context, builder, signature, arguments):
+        array = context.make_array(signature.args[0])(context, builder, arguments[0])
+        shape, strides = (cgutils.unpack_tuple(builder, part) for part in (array.shape, array.strides))
+        places = [builder.sext(place, ir.IntType(64)) if place.type.width < 64 else place for place in arguments[1:]]
+        entry = cgutils.get_item_pointer2(context, builder, array.data, shape, strides, "C", places)
+        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        ask = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        builder.call(ask, [builder.bitcast(entry, byte), *(ir.Constant(number, value) for value in (READ, KEEP, DATA))])
+        return context.get_dummy_value()
+
+    return types.void(table, row, column), generate
