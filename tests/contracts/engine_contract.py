@@ -42,9 +42,7 @@ ALGORITHMS = {
     "CVB0 that learns its priors, in two languages": lambda corpus: CVB0(
         5, **facts(corpus), learn_alpha=True, learn_eta=True, languages=np.arange(corpus.n_words) % 2
     ),
-    "CVB0 over few topics, with an informed prior": lambda corpus: CVB0(
-        5, **facts(corpus), few=True, eta=informed(corpus.n_words, 5)
-    ),
+    "CVB0 with an informed prior": lambda corpus: CVB0(5, **facts(corpus), eta=informed(corpus.n_words, 5)),
     "VB": lambda corpus: VB(5, **facts(corpus)),
     "VB that learns its priors, in two languages": lambda corpus: VB(
         5, **facts(corpus), learn_alpha=True, learn_eta=True, languages=np.arange(corpus.n_words) % 2

@@ -2,16 +2,14 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from scipy.optimize import linear_sum_assignment
 
 from helpers import collection, large_counts, random_counts
-from reference.cvb0 import chosen_topics, cvb0_dense, go_on_dense
+from reference.cvb0 import cvb0_dense, go_on_dense
 from semascope import LDA, PLSA, Analyzer, Corpus, ThreadEngine, load
 from semascope.engines.exact import Accumulator
-from semascope.kernels.few import best_topics
 from semascope.training.cvb0 import CVB0, MOMENTUM
-from semascope.training.cvb0_pass import KEPT
 from semascope.training.polya import next_alpha, next_eta, statistics_of_alpha
 from semascope.training.priors import WordPrior
 
@@ -38,12 +36,11 @@ class Dense:
         self.doc = self.old_doc = local["theta"] * size - self.alpha
         self.words = self.old_words = state.counts
 
-    def a_pass(self, momentum, kept=None, offered=None):
+    def a_pass(self, momentum):
         rows = np.maximum(self.doc + self.alpha + momentum * (self.doc - self.old_doc), self.alpha)
         topics = go_on_dense(self.words, self.old_words, momentum) + self.eta
         sums = self.same @ topics
-        chosen = None if kept is None else chosen_topics(self.counts, rows, self.alpha, kept, offered)
-        doc, words, log_likelihood = cvb0_dense(self.counts, rows, topics, sums, self.alpha, self.eta.min(), chosen)
+        doc, words, log_likelihood = cvb0_dense(self.counts, rows, topics, sums, self.alpha, self.eta.min())
         self.old_doc, self.old_words, self.doc, self.words = self.doc, self.words, doc, words
         return log_likelihood
 
@@ -58,11 +55,10 @@ class Dense:
         return topics / (self.same @ topics)
 
 
-@pytest.mark.parametrize("few", [False, True])
 @pytest.mark.parametrize("n_languages", [1, 3])
 @pytest.mark.parametrize("n_topics", [1, 2, 3, 8, 17])
-def test_passes_give_the_numbers_of_the_dense_reference(n_topics, n_languages, few):
-    """With momentum, an informed prior, normalisers of several languages, and few topics a document."""
+def test_passes_give_the_numbers_of_the_dense_reference(n_topics, n_languages):
+    """With momentum, an informed prior and normalisers of several languages."""
     rng = np.random.default_rng(n_topics)
     counts = random_counts(n_topics)
     counts[4] = 0
@@ -70,7 +66,7 @@ def test_passes_give_the_numbers_of_the_dense_reference(n_topics, n_languages, f
     eta.flat[0] = 0.05
     languages = np.sort(rng.integers(n_languages, size=counts.shape[1])).astype(np.int32)
     facts = (n_topics, *counts.shape, float(counts.sum()), 0, "float64")
-    algorithm = CVB0(*facts, eta=WordPrior.of_table(eta), languages=languages, few=few)
+    algorithm = CVB0(*facts, eta=WordPrior.of_table(eta), languages=languages)
     (shard,) = Corpus.from_matrix(counts).shards()
     local, stats = algorithm.begin(shard)
     state = algorithm.start(summed(stats))
@@ -79,21 +75,13 @@ def test_passes_give_the_numbers_of_the_dense_reference(n_topics, n_languages, f
     for _ in range(6):
         momenta.add(state.momentum)
         local, stats = algorithm.step(shard, local, state)
-        log_likelihood = dense.a_pass(state.momentum, *((KEPT, state.offered) if few else ()))
+        log_likelihood = dense.a_pass(state.momentum)
         total = summed(stats)
         assert_allclose(algorithm.objective(state, total), log_likelihood, rtol=1e-9)
         state = algorithm.update(state, total)
         assert_allclose(local["theta"], dense.theta, rtol=1e-8)
         assert_allclose(algorithm.to_keep(state).topics, dense.topics, rtol=1e-8)
     assert MOMENTUM in momenta
-
-
-def test_a_word_offers_the_topics_that_it_is_most_probable_in():
-    rng = np.random.default_rng(0)
-    topics = rng.permutation(40 * 17).reshape(40, 17).astype(np.float32)
-    best = np.empty((40, 5), np.int32)
-    best_topics(topics, best)
-    assert_array_equal(np.sort(best, axis=1), np.sort(np.argsort(-topics, axis=1)[:, :5], axis=1))
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 3, 8])

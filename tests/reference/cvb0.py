@@ -4,31 +4,18 @@ import numpy as np
 from scipy.special import xlogy
 
 
-def cvb0_dense(counts, rows, topics, sums, alpha, eta, chosen=None):
+def cvb0_dense(counts, rows, topics, sums, alpha, eta):
     """One pass; counts (d, v), rows (d, k) = N_dk + α_k, topics (v, k) = N_wk + η_wk, sums (v, k) = N_k + Σ_w η_wk over the
-    word's language, alpha (k,), eta the least η. Only the topics `chosen` (d, k) of each document take part, all by default.
+    word's language, alpha (k,), eta the least η.
 
     Returns the next N_dk and N_wk, and Σ n log P(w | d) before the pass.
     """
-    part = np.ones(rows.shape) if chosen is None else chosen.astype(float)
-    joint = (rows * part)[:, None, :] * topics / sums
+    joint = rows[:, None, :] * topics / sums
     gamma = joint / joint.sum(axis=2, keepdims=True)  # one token's share, as the counts have it
-    without = np.maximum(rows[:, None, :] - gamma, alpha) * np.maximum(topics - gamma, eta) / sums * part[:, None, :]
+    without = np.maximum(rows[:, None, :] - gamma, alpha) * np.maximum(topics - gamma, eta) / sums
     expected = counts[:, :, None] * without / without.sum(axis=2, keepdims=True)
-    left_out = ((1 - part) * alpha)[:, None, :] * topics / sums
-    p = (joint + left_out).sum(axis=2) / rows.sum(axis=1, keepdims=True)
+    p = joint.sum(axis=2) / rows.sum(axis=1, keepdims=True)
     return expected.sum(axis=1), expected.sum(axis=0), float(xlogy(counts, p).sum())
-
-
-def chosen_topics(counts, rows, alpha, threshold, offered):
-    """Which topics each document takes part in: those it has enough of, those its words offer, or else its largest."""
-    chosen = rows - alpha > threshold
-    for d, document in enumerate(counts):
-        for word in np.flatnonzero(document):
-            chosen[d, offered[word]] = True
-        if not chosen[d].any():
-            chosen[d, rows[d].argmax()] = True
-    return chosen
 
 
 def go_on_dense(new, old, momentum):

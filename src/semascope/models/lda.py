@@ -31,9 +31,6 @@ AUTO = "auto"
 START_ALPHA, START_ETA = 0.1, 0.01
 """Where the search for priors starts."""
 
-FEW_FROM = 256
-"""Topics from which on those that a document hardly has are left out, unless told otherwise."""
-
 
 class LDA(StreamingModel):
     """Latent Dirichlet allocation (Blei, Ng and Jordan, 2003), fitted by CVB0 (Asuncion et al., 2009) or variational EM.
@@ -54,9 +51,6 @@ class LDA(StreamingModel):
     eta : float, "auto", InformedPrior or array of shape (n_words,) or (n_components, n_words), default=0.01
         Prior of the words in a topic. "auto" learns one number for all. An `InformedPrior` says which words belong to which
         topics; these topics carry the names of its categories.
-    few_topics : bool or "auto", default="auto"
-        Leave out the topics that a document hardly has while fitting by "cvb0". It saves much time where topics are many:
-        "auto" does so from 256 topics on.
     batch_size : int, default=256
         Documents that `partial_fit` learns from at a time.
     learning_offset, learning_decay : float, default=10 and 0.7
@@ -129,7 +123,6 @@ class LDA(StreamingModel):
         inference: str = "cvb0",
         alpha: Any = 0.1,
         eta: Any = 0.01,
-        few_topics: bool | str = AUTO,
         batch_size: int = 256,
         learning_offset: float = 10.0,
         learning_decay: float = 0.7,
@@ -145,7 +138,6 @@ class LDA(StreamingModel):
         self.inference = inference
         self.alpha = alpha
         self.eta = eta
-        self.few_topics = few_topics
         self.batch_size = batch_size
         self.learning_offset = learning_offset
         self.learning_decay = learning_decay
@@ -195,7 +187,7 @@ class LDA(StreamingModel):
     def _algorithm_for(self, corpus: Corpus, words: Resolved) -> LDASettings:
         """The algorithm with its settings."""
         kind, facts = INFERENCE[self.inference], self._facts_for(corpus)
-        return kind.algorithm(**facts, **self._priors(words), **kind.own_settings(self), languages=self._languages(corpus))
+        return kind.algorithm(**facts, **self._priors(words), languages=self._languages(corpus))
 
     def _languages(self, corpus: Corpus) -> NDArray[np.int32] | None:
         """Number of each word's language, where each has distributions of its own; here there is one for all words."""
@@ -266,8 +258,6 @@ class LDA(StreamingModel):
                 return f"alpha must be {self.n_components} numbers above 0, one for each topic, but was {self.alpha!r}"
         elif not _is_auto(self.alpha) and not _is_positive(self.alpha):
             return f'alpha must be "auto" or a number above 0, but was {self.alpha!r}'
-        if not (isinstance(self.few_topics, bool) or _is_auto(self.few_topics)):
-            return f'few_topics must be True, False or "auto", but was {self.few_topics!r}'
         return self._problem_of_streams()
 
     def _problem_of_streams(self) -> str | None:
@@ -305,24 +295,17 @@ class Inference(NamedTuple):
     online        what learns from a batch of a stream
     history       attribute that holds its objective after the fit
     folding       makes the task that gives the topics of new documents
-    own_settings  what only this algorithm is told
     """
 
     algorithm: type[LDASettings]
     online: type[VB]
     history: str
     folding: Callable[[LDA, Corpus], Callable[..., Any]]
-    own_settings: Callable[[LDA], dict[str, Any]]
-
-
-def _few(model: LDA) -> dict[str, Any]:
-    few = model.n_components >= FEW_FROM if _is_auto(model.few_topics) else model.few_topics
-    return {"few": bool(few)}
 
 
 INFERENCE = {
-    "cvb0": Inference(CVB0, SCVB0, "log_likelihood_", _folding, _few),
-    "vb": Inference(VB, VB, "elbo_", _inferring, lambda model: {}),
+    "cvb0": Inference(CVB0, SCVB0, "log_likelihood_", _folding),
+    "vb": Inference(VB, VB, "elbo_", _inferring),
 }
 
 

@@ -17,8 +17,7 @@ from semascope.corpus.shards import Shard, frozen
 from semascope.engines.base import Locals
 from semascope.engines.exact import CountTotal, Scalars, ScalarTotal
 from semascope.kernels.cvb0 import go_on, normalise
-from semascope.kernels.few import best_topics
-from semascope.training.cvb0_pass import Documents, ExpectedFew, ExpectedTopics, Tables, over_all, over_few
+from semascope.training.cvb0_pass import Documents, ExpectedTopics, Tables, pass_over
 from semascope.training.em import StartStats
 from semascope.training.lda import LDASettings, lengths_of
 from semascope.training.polya import next_alpha, next_eta, statistics_of_alpha
@@ -28,13 +27,6 @@ if TYPE_CHECKING:
 
 MOMENTUM = 0.95
 """How far to go on in the direction of the last pass. On 20 Newsgroups 0.7 and 0.85 take more passes, 0.99 no fewer."""
-
-OFFERED = 8
-"""Topics that each word offers to a document, in the first passes and then in every so many."""
-
-OFFER_FIRST, OFFER_EVERY = 4, 4
-
-NO_OFFERS = np.empty((0, 0), np.int32)
 
 LEARN_ALPHA_EVERY = 5
 """Passes between two steps of α: its statistics cost about as much as half a pass."""
@@ -56,7 +48,6 @@ class CVB0State(NamedTuple):
     momentum        how far ahead the next pass starts
     objective       log-likelihood before the last pass
     passes          passes so far
-    offered         with few topics a document: those that each word is most probable in, in passes that offer new ones
     """
 
     topics: NDArray[Any]
@@ -69,25 +60,19 @@ class CVB0State(NamedTuple):
     momentum: float
     objective: float
     passes: int
-    offered: NDArray[np.int32]
 
 
 class CVB0Stats(NamedTuple):
     """What a pass adds up: expected counts, Σ n log P(word | document) before the pass, and what α is learned from."""
 
-    word_topic: ExpectedTopics | ExpectedFew | CountTotal
+    word_topic: ExpectedTopics | CountTotal
     log_likelihood: Scalars | ScalarTotal
     for_alpha: Scalars | ScalarTotal
 
 
 @dataclass(frozen=True, eq=False)
 class CVB0(LDASettings):
-    """Settings of the algorithm and facts of the corpus.
-
-    few   leave out the topics that a document hardly has; for many topics
-    """
-
-    few: bool = False
+    """Settings of the algorithm and facts of the corpus."""
 
     state_type: ClassVar[type] = CVB0State
 
@@ -101,16 +86,13 @@ class CVB0(LDASettings):
         counts, alpha = self.first_counts(stats), self.first_alpha
         even = np.full(self.n_topics, 1 / self.n_topics)
         nothing = np.zeros((len(self.language_sizes), self.n_topics))
-        state = CVB0State(counts, counts, nothing, even, alpha, alpha, self.prior.base, 0.0, -math.inf, 0, NO_OFFERS)
+        state = CVB0State(counts, counts, nothing, even, alpha, alpha, self.prior.base, 0.0, -math.inf, 0)
         return self.to_keep(state)
 
     def step(self, shard: Shard, local: Locals, state: CVB0State) -> tuple[Locals, CVB0Stats]:  # type: ignore[override]
         """One pass over a shard."""
         tables, documents = self._as_kernels_take_it(state, local)
-        if self.few:
-            done = over_few(shard, documents, tables, self.word_languages, self.n_tokens, state.offered)
-        else:
-            done = over_all(shard, documents, tables, self.word_languages, self.n_tokens)
+        done = pass_over(shard, documents, tables, self.word_languages, self.n_tokens)
         for_alpha = (0.0,) * (self.n_topics + 1)
         if self._learns_alpha_after(state):
             for_alpha = statistics_of_alpha(done.theta, lengths_of(shard), state.alpha)
@@ -122,7 +104,7 @@ class CVB0(LDASettings):
         assert isinstance(stats.word_topic, CountTotal)
         assert isinstance(stats.for_alpha, ScalarTotal)
         objective = self.objective(state, stats)
-        momentum = MOMENTUM if state.passes > 0 and (self.few or objective >= state.objective) else 0.0
+        momentum = MOMENTUM if state.passes > 0 and objective >= state.objective else 0.0
         counts, ahead = np.empty_like(state.counts), np.empty_like(state.counts)
         sums = np.zeros_like(state.scale)
         unit, towards = (np.dtype(self.dtype).type(x) for x in (math.ldexp(1.0, -stats.word_topic.exponent), momentum))
@@ -135,7 +117,7 @@ class CVB0(LDASettings):
         shares = stats.word_topic.column_sums()
         shares = shares / shares.sum() if shares.sum() > 0 else np.full(self.n_topics, 1 / self.n_topics)
         new = CVB0State(
-            ahead, counts, state.scale, shares, alpha, state.alpha, eta, momentum, objective, state.passes + 1, NO_OFFERS
+            ahead, counts, state.scale, shares, alpha, state.alpha, eta, momentum, objective, state.passes + 1
         )  # fmt: skip
         return self._with_topics(new, ahead, sums)
 
@@ -160,14 +142,6 @@ class CVB0(LDASettings):
         momentum = np.dtype(self.dtype).type(state.momentum)
         return Tables(alpha, state.topics, scale, floor), Documents(theta, before, momentum, held)
 
-    def _offers(self, passes: int, topics: NDArray[Any]) -> NDArray[np.int32]:
-        """Topics that each word offers to documents in the next pass."""
-        offers = self.few and (passes < OFFER_FIRST or passes % OFFER_EVERY == 0)
-        best = np.empty((self.n_words, min(OFFERED, self.n_topics) if offers else 0), np.int32)
-        if offers:
-            best_topics(topics, best)
-        return best
-
     def _learns_alpha_after(self, state: CVB0State) -> bool:
         return self.learn_alpha and state.passes % LEARN_ALPHA_EVERY == LEARN_ALPHA_EVERY - 1
 
@@ -182,5 +156,4 @@ class CVB0(LDASettings):
         if not prior.is_flat:
             of_language = scale[self.word_languages[prior.words], prior.topics]
             counts[prior.words, prior.topics] += (prior.extra * of_language).astype(self.dtype)
-        topics = frozen(counts, self.dtype)
-        return state._replace(topics=topics, scale=scale, offered=self._offers(state.passes, topics))
+        return state._replace(topics=frozen(counts, self.dtype), scale=scale)
