@@ -8,6 +8,7 @@ import json
 import os
 import shlex
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from semascope.errors import SemascopeError
+from semascope.errors import MissingWordsWarning, SemascopeError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -58,7 +59,10 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(function)
     def answering(*args: Any, **options: Any) -> None:
         try:
-            function(*args, **options)
+            with warnings.catch_warnings():
+                warnings.simplefilter("always", MissingWordsWarning)
+                warnings.showwarning = say_warning  # type: ignore[assignment]
+                function(*args, **options)
             sys.stdout.flush()
         except SemascopeError as error:
             fail(error)
@@ -73,6 +77,12 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
             fail(error, "interrupted.", code=130)
 
     return app.command()(answering)
+
+
+def say_warning(message: Warning | str, *_: Any) -> None:
+    """Say what is not quite as it should be, without the line of our sources where that was noticed."""
+    if os.environ.get("OMPI_COMM_WORLD_RANK", "0") == "0":
+        typer.echo(f"semascope: {message}", err=True)
 
 
 def fail(error: BaseException, sentence: str | None = None, code: int = 1) -> None:

@@ -39,6 +39,12 @@ def infer(
     format: SourceFormat = None,
     encoding: SourceEncoding = None,
     text: TextFields = None,
+    texts: Annotated[
+        str | None, typer.Option(metavar="FIELD", help="Field that holds texts by language, for a model of several languages.")
+    ] = None,
+    language: Annotated[
+        str | None, typer.Option(metavar="CODE", help="Language of the texts, for a model of several languages.")
+    ] = None,
     id: IdField = "id",
     skip_bad: SkipBad = False,
     top: Annotated[int, typer.Option(min=1, help="Topics to show of each document.")] = 3,
@@ -52,7 +58,10 @@ def infer(
     from semascope.models.load import load
 
     fitted: Any = load(model)
-    documents = read(source, format=format, text=text or "text", id=id, keep=(), encoding=encoding, skip_bad=skip_bad)
+    _see_that_the_language_is_known(fitted, texts, language)
+    documents = read(
+        source, format=format, text=text or "text", texts=texts, id=id, keep=(), encoding=encoding, skip_bad=skip_bad
+    )
     n_documents = n_unknown = 0
     shown: list[Inferred] = []
     for block in documents:
@@ -60,7 +69,7 @@ def infer(
         wanted = block if as_json else block.head(max(limit - n_documents, 0))
         n_documents += len(block)
         if len(wanted):
-            corpus = fitted._corpus_to_use(wanted["text"].fill_null("").to_list())
+            corpus = fitted._corpus_to_use(_texts(wanted["text"], language))
             n_unknown += int((corpus.rows.ends[1:] == corpus.rows.ends[:-1]).sum())
             rows = _inferred(fitted, ids, corpus, words)
             if as_json:
@@ -98,6 +107,28 @@ def _inferred(model: Any, ids: list[str], corpus: Corpus, words: bool) -> Iterat
     for number, (name, shares) in enumerate(zip(ids, theta, strict=False)):
         of_words = None if table is None else table[ends[number] : ends[number + 1]].to_dicts()
         yield Inferred(name, shares, of_words)
+
+
+def _see_that_the_language_is_known(model: Any, texts: str | None, language: str | None) -> None:
+    known = model.languages_
+    if language is not None and language not in known:
+        message = (
+            f"the model has {', '.join(known)}, not {language}." if known else "the model has one language, without a name."
+        )
+        raise typer.BadParameter(f"--language: {message}")
+    if known and texts is None and language is None:
+        message = (
+            f"the model has {', '.join(known)}: say with --language which one the texts are in, or with --texts which field"
+        )
+        raise typer.BadParameter(f"{message} holds texts by language.")
+
+
+def _texts(column: Any, language: str | None) -> list[Any]:
+    """Texts as the model takes them, of one language or by language."""
+    if column.dtype != "String":
+        return list(column.to_list())
+    plain = column.fill_null("").to_list()
+    return plain if language is None else [{language: text} for text in plain]
 
 
 def _print(names: list[str], rows: Iterable[Inferred]) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
+from sklearn.utils.validation import check_is_fitted
 
 from semascope.corpus.corpus import Corpus
 from semascope.corpus.lexicon import Lexicon, said
@@ -51,7 +52,7 @@ class PolylingualLDA(LDA):
 
     @property
     def languages_(self) -> tuple[str, ...]:
-        return () if self._lexicon is None else self._lexicon.languages
+        return self._known_lexicon().languages
 
     def top_words(self, n: int = 10, *, weights: bool = False, language: str | None = None) -> list[Any]:
         """Give the most probable words of each topic: in one language, or a dict of them by language.
@@ -110,6 +111,11 @@ class PolylingualLDA(LDA):
     def _word_languages(self) -> NDArray[np.int32]:
         return self._known_lexicon().of_word
 
+    def _corpus_to_learn(self, X: Any) -> Corpus:
+        languages = self.languages_ if hasattr(self, "components_") else self._corpus_to_fit(X).languages
+        msg = f"partial_fit learns from one language, but the model has {len(languages)}: {', '.join(languages)}."
+        raise InputError(msg)
+
     def _corpus_to_fit(self, X: Any) -> Corpus:
         corpus = super()._corpus_to_fit(X)
         if len(corpus.languages) < 2:
@@ -121,9 +127,8 @@ class PolylingualLDA(LDA):
         return corpus
 
     def _known_lexicon(self) -> Lexicon:
-        if self._lexicon is None:
-            msg = f"this {type(self).__name__} is not fitted yet."
-            raise InputError(msg)
+        check_is_fitted(self, "components_")
+        assert self._lexicon is not None  # words without a language are refused
         return self._lexicon
 
 
