@@ -110,17 +110,15 @@ def _inferred(model: Any, ids: list[str], corpus: Corpus, words: bool) -> Iterat
 
 
 def _see_that_the_language_is_known(model: Any, texts: str | None, language: str | None) -> None:
-    known = model.languages_
+    known, message = model.languages_, None
     if language is not None and language not in known:
-        message = (
-            f"the model has {', '.join(known)}, not {language}." if known else "the model has one language, without a name."
-        )
-        raise typer.BadParameter(f"--language: {message}")
-    if known and texts is None and language is None:
-        message = (
-            f"the model has {', '.join(known)}: say with --language which one the texts are in, or with --texts which field"
-        )
-        raise typer.BadParameter(f"{message} holds texts by language.")
+        has = ", ".join(known) if known else "one language, without a name"
+        message = f"--language: the model has {has}, not {language}."
+    elif known and texts is None and language is None:
+        of_one, of_several = "with --language which one the texts are in", "with --texts which field holds texts by language"
+        message = f"the model has {', '.join(known)}: say {of_one}, or {of_several}."
+    if message:
+        raise typer.BadParameter(message)
 
 
 def _texts(column: Any, language: str | None) -> list[Any]:
