@@ -17,6 +17,7 @@ NAMES = (
     "tempering",
     "bigger_than_memory",
     "lda",
+    "lda_priors",
     "lda_scaling",
     "lda_inference",
     "streams",

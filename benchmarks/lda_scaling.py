@@ -2,10 +2,9 @@
 
 Seconds of a pass on an eighth to all of CVE with 100 topics, and on all of CVE with 50 to 1000 topics: the difference of a long
 and a short fit, so that start-up cancels. Each part of CVE is a collection of its own, with the words that it has. A line is
-fitted through the logarithms: its slope is 1 where the cost grows in proportion. Then 1000 topics with sparse responsibilities
-against 100 topics, the same number of passes, and against 1000 topics with dense ones in quality.
+fitted through the logarithms: its slope is 1 where the cost grows in proportion.
 
-Takes about 30 minutes on two cores; with --quick about 8, with fewer sizes and passes.
+Takes about 15 minutes on two cores; with --quick about 5, with fewer repeats.
 """
 
 from __future__ import annotations
@@ -20,53 +19,37 @@ from benchmarks import data, harness
 from benchmarks.harness import Iterations
 from semascope import LDA, Analyzer, Corpus, ThreadEngine
 
-DENSE: dict[str, Any] = {}
-SPARSE: dict[str, Any] = {}
-"""Settings of LDA for dense and for sparse responsibilities."""
-
 THREADS = 2
 SEED = 0
 TOPICS = 100
-MANY_TOPICS = 1000
 SHARES = (1 / 8, 1 / 4, 1 / 2, 1)
 BY_TOPICS = (50, 100, 200, 400, 1000)
-PASSES = 50
 
 
 def run(quick: bool) -> dict[str, Any]:
     """Measure all of it on CVE."""
-    texts = data.texts(data.CVE)[""]
-    if quick:
-        return scaling(texts, by_topics=(50, 100, 200, 400), passes=10, repeats=1)
-    return scaling(texts, by_topics=BY_TOPICS, passes=PASSES, repeats=3)
+    return scaling(data.texts(data.CVE)[""], by_topics=BY_TOPICS, repeats=1 if quick else 3)
 
 
-def scaling(
-    texts: list[str], *, by_topics: Sequence[int], passes: int, repeats: int, many_topics: int = MANY_TOPICS
-) -> dict[str, Any]:
+def scaling(texts: list[str], *, by_topics: Sequence[int], repeats: int) -> dict[str, Any]:
     """Measure all of it on some texts."""
     with harness.cores(THREADS):
-        for settings in (DENSE, SPARSE):
-            _fit(_corpus(texts[:1000]), 2, 2, **settings)  # compiles the kernels
+        _fit(_corpus(texts[:1000]), 2, 2)  # compiles the kernels
         tokens = _tokens(texts, repeats)
         whole = _corpus(texts)
         topics = _topics(whole, by_topics, repeats)
-        sparse = _sparse(whole, many_topics, passes, repeats)
     of_tokens, of_topics = slope(tokens["points"]), slope(topics["points"])
+    many = topics["points"][str(by_topics[-1])] / topics["points"][str(TOPICS)]
     return {
         "goals": [
             harness.goal("slope of a pass in tokens", of_tokens, at_least=0.9, at_most=1.1, others=tokens["others"]),
             harness.goal("slope of a pass in topics", of_topics, at_most=1.1, others=topics["others"]),
-            harness.goal(
-                f"{many_topics} topics, sparse / {TOPICS} topics, time", sparse["ratio"], at_most=3, others=sparse["others"]
-            ),
-            harness.goal("perplexity, sparse, % of dense", 100 * sparse["perplexity_ratio"], at_most=101),
+            harness.goal(f"a pass with {by_topics[-1]:,} topics / {TOPICS}", many, at_most=3, others=topics["others"]),
         ],
         "documents": whole.n_documents,
         "words": whole.n_words,
         "tokens": {**tokens, "slope": of_tokens},
         "topics": {**topics, "slope": of_topics},
-        "sparse": sparse,
     }
 
 
@@ -83,9 +66,9 @@ def _corpus(texts: list[str]) -> Corpus:
     return Corpus.from_texts(texts, analyzer=Analyzer(stop_words="english", min_df=5, max_df=0.5))
 
 
-def _fit(corpus: Corpus, topics: int, passes: int, **settings: Any) -> LDA:
+def _fit(corpus: Corpus, topics: int, passes: int) -> LDA:
     engine = ThreadEngine(THREADS)
-    return LDA(topics, max_iter=passes, tol=0, random_state=SEED, engine=engine, **settings).fit(corpus)
+    return LDA(topics, max_iter=passes, tol=0, random_state=SEED, engine=engine).fit(corpus)
 
 
 def _tokens(texts: list[str], repeats: int) -> dict[str, Any]:
@@ -108,33 +91,6 @@ def _passes(works: Mapping[str, Any], repeats: int) -> dict[str, Any]:
     return {"points": {size: found.of[size].median for size in works}, "others": found.others, "runs": found.to_dict()}
 
 
-def _sparse(corpus: Corpus, many_topics: int, passes: int, repeats: int) -> dict[str, Any]:
-    """Time of many topics, sparse, against few; and perplexity of many topics, sparse, against dense."""
-    train, test = corpus.split(0.1, seed=SEED)
-    models: dict[str, LDA] = {}
-
-    def fit(name: str, topics: int, settings: dict[str, Any]) -> None:
-        models[name] = _fit(train, topics, passes, **settings)
-
-    works = {
-        "few": partial(fit, "few", TOPICS, DENSE),
-        "sparse": partial(fit, "sparse", many_topics, SPARSE),
-        "dense": partial(fit, "dense", many_topics, DENSE),
-    }
-    found = harness.compare(works, warm_up=0, repeats=repeats)
-    perplexity = {name: model.perplexity(test) for name, model in models.items()}
-    return {
-        "passes": passes,
-        "topics": {"few": TOPICS, "sparse": many_topics, "dense": many_topics},
-        "seconds": {name: found.of[name].median for name in works},
-        "others": found.others,
-        "ratio": found.ratio("sparse", "few"),
-        "ratio_of_dense": found.ratio("dense", "few"),
-        "perplexity": perplexity,
-        "perplexity_ratio": perplexity["sparse"] / perplexity["dense"],
-    }
-
-
 # --- tables ------------------------------------------------------------------------------------------------------------------
 
 
@@ -149,14 +105,6 @@ def show(result: dict[str, Any]) -> None:
         ]
         title = f"A pass over CVE by {what}: slope {found['slope']:.2f}, others used {found['others']:.2f} cores"
         harness.show(title, (what, "ms", f"µs / {what[:-1]}"), rows)
-    sparse = result["sparse"]
-    few = sparse["seconds"]["few"]
-    rows = [
-        (f"{topics:,} topics, {name}", f"{sparse['seconds'][name] / few:.2f}", f"{sparse['seconds'][name]:.1f}",
-         f"{sparse['perplexity'][name]:,.1f}")
-        for name, topics in sparse["topics"].items()
-    ]  # fmt: skip
-    harness.show(f"{sparse['passes']} passes", ("fit", "ratio", "s", "held-out perplexity"), rows)
 
 
 if __name__ == "__main__":
