@@ -48,11 +48,12 @@ def build(
 def should_spill(corpus: Corpus, n_topics: int) -> bool:
     """Tell whether what is known of each document would take more than half of the memory that is left.
 
-    That is its topics, as numbers of four bytes, twice while they are gathered at the end; and the entries by word.
+    That is its topics, as numbers of four bytes, now and before, and once more while they are gathered at the end; and the
+    entries by word.
     """
     left = machine.free_memory()
     n_topics = min(n_topics, corpus.n_words)  # more are refused
-    return left is not None and 8 * (corpus.n_documents * n_topics + len(corpus.rows.words)) > left / 2
+    return left is not None and 12 * corpus.n_documents * n_topics + 8 * len(corpus.rows.words) > left / 2
 
 
 @dataclass(frozen=True)

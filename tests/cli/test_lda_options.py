@@ -72,6 +72,22 @@ def test_texts_of_one_language_are_inferred_by_a_model_of_several(run, polylingu
     assert run("infer", tmp_path / "model", tmp_path / "new.jsonl", "--language", "it").code == 2
 
 
+def test_counterparts_are_found_in_another_language(run, polylingual, tmp_path):
+    assert run("fit", polylingual, tmp_path / "model", "--model", "lda", "--topics", 2).code == 0
+    arguments = ("counterparts", tmp_path / "model", polylingual, "--from", "en", "--to", "de")
+    found = run(*arguments, "--top", 5, "--json").json
+    assert len(found) == 30 * 5
+    assert {line["counterpart_id"] for line in found if line["id"] == "d1"} <= {f"d{i}" for i in range(1, 30, 3)}
+    assert "d0" in run(*arguments).out
+    assert run(*arguments[:-1], "it").complaint == "there is no language 'it'; the languages are en, de."
+
+
+def test_counterparts_need_a_model_of_several_languages(run, model, corpus):
+    refused = run("counterparts", model, corpus, "--from", "en", "--to", "de")
+    assert refused.code == 2
+    assert "topics in one language only" in refused.err
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [

@@ -87,3 +87,4 @@ def test_a_stream_can_be_guided_too():
         model.partial_fit(texts[first : first + 100])
     apart = 0.5 * np.abs(found(model)[:, None] - topics[None]).sum(axis=2)
     assert apart.argmin(axis=1).tolist() == [0, 1, 2, 3, 4]
+    assert model.topic_names_ == [f"theme {k}" for k in range(5)]

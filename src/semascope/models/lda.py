@@ -205,6 +205,8 @@ class LDA(StreamingModel):
 
     def _learner(self, corpus: Corpus) -> OnlineLDA:
         words = self._word_prior(corpus)
+        if not hasattr(self, "components_"):
+            self._topic_names = words.names
         facts = {"n_topics": self.n_components, "seed": _seed(self.random_state), "dtype": self.dtype}
         return OnlineLDA(
             INFERENCE[self.inference].online,
