@@ -192,7 +192,7 @@ def test_what_a_killed_run_has_spilled_is_cleared_by_the_next(tmp_path):
 
 def test_documents_are_spilled_when_they_would_take_half_of_the_memory_left(monkeypatch):
     corpus = Corpus.from_matrix(large_counts())
-    needed = 8 * (corpus.n_documents * 10 + corpus.counts.nnz)
+    needed = 12 * corpus.n_documents * 10 + 8 * corpus.counts.nnz
     for left, spill in ((None, False), (2 * needed, False), (2 * needed - 2, True)):
         monkeypatch.setattr(machine, "free_memory", lambda left=left: left)
         assert workflow.should_spill(corpus, 10) is spill
