@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from semascope.kernels.compile import inlined, kernel
-from semascope.kernels.em import dot, log_part
+from semascope.kernels.em import dot, length_of, log_part
 from semascope.kernels.prefetch import prefetch_row
 
 AHEAD = 4
@@ -200,15 +200,6 @@ def ask_for_two(table, numbers, j):
     if j + 1 < numbers.shape[0]:
         prefetch_row(table, numbers[j])
         prefetch_row(table, numbers[j + 1])
-
-
-@inlined
-def length_of(counts, first, last):
-    """Words of a document."""
-    length = counts.dtype.type(0)
-    for j in range(first, last):
-        length += counts[j]
-    return length
 
 
 @inlined

@@ -202,6 +202,15 @@ def add_four(to, i, x, w_a, a, w_b, b, w_c, c, w_e, e):
 
 
 @inlined
+def length_of(counts, first, last):
+    """Words of a document."""
+    length = counts.dtype.type(0)
+    for j in range(first, last):
+        length += counts[j]
+    return length
+
+
+@inlined
 def weight(count, p):
     """n / p, or nothing where p is zero."""
     return count / p if p > 0 else p - p

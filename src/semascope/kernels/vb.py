@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from semascope.kernels.compile import inlined, kernel
-from semascope.kernels.em import add, add_four, dot, dot_four
+from semascope.kernels.em import add, add_four, dot, dot_four, length_of
 from semascope.kernels.special import digamma, exp, log, log_gamma
 
 
@@ -38,7 +38,7 @@ def vb_documents(ends, words, counts, alpha, table, smallest, max_passes, tolera
     bound, n_topics = 0.0, gamma.shape[1]
     logs, mass = np.empty(n_topics), np.empty((1, n_topics), gamma.dtype)
     for d in range(ends.shape[0] - 1):
-        length = length_of(ends, counts, d)
+        length = length_of(counts, ends[d], ends[d + 1])
         for _ in range(max_passes):
             largest = -np.inf
             for k in range(n_topics):
@@ -77,7 +77,7 @@ def settle_documents(ends, words, counts, alpha, topics, max_passes, tolerance, 
     n_topics = gamma.shape[1]
     mass = np.empty((1, n_topics), gamma.dtype)
     for d in range(ends.shape[0] - 1):
-        length = length_of(ends, counts, d)
+        length = length_of(counts, ends[d], ends[d + 1])
         for _ in range(max_passes):
             for k in range(n_topics):
                 shares[d, k] = gamma[d, k]
@@ -193,15 +193,6 @@ def expected_logs(gamma, sums):
 
 
 # --- parts of a pass -----------------------------------------------------------------------------------------------------
-
-
-@inlined
-def length_of(ends, counts, d):
-    """Words of a document."""
-    length = 0.0
-    for j in range(ends[d], ends[d + 1]):
-        length += counts[j]
-    return length
 
 
 @inlined
