@@ -23,7 +23,7 @@ def planted(seed=0, n_documents=600, n_topics=5, missing=0.0):
     return topics, mixtures, texts
 
 
-def text(rng, code, probabilities, length=60):
+def text(rng, code, probabilities, length=100):
     # A word has the same letters in all languages, to see that it is three words.
     return " ".join(f"word{number}" for number in rng.choice(len(probabilities), size=length, p=probabilities))
 
@@ -140,7 +140,7 @@ def test_a_saved_model_is_the_same_model(tmp_path):
             {"eta": {"en": ss.InformedPrior({"a": ["dog"]}), "de": ss.InformedPrior({"b": ["hund"]}, base=0.1)}},
             "all languages share one base, but there are 0.01, 0.1",
         ),
-        ([], {}, "documents"),
+        ([], {}, "PolylingualLDA: there are no documents to learn from"),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_a_sentence(texts, settings, sentence):

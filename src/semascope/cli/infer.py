@@ -123,7 +123,9 @@ def _see_that_the_language_is_known(model: Any, texts: str | None, language: str
 
 def _texts(column: Any, language: str | None) -> list[Any]:
     """Texts as the model takes them, of one language or by language."""
-    if column.dtype != "String":
+    import polars as pl
+
+    if column.dtype != pl.String:
         return list(column.to_list())
     plain = column.fill_null("").to_list()
     return plain if language is None else [{language: text} for text in plain]

@@ -72,6 +72,9 @@ class TopicModel(NamedTopics, TransformerMixin, BaseEstimator):
 
     def _corpus_to_fit(self, X: Any) -> Corpus:
         """Make a corpus of what `fit` was given, and note its words."""
+        if isinstance(X, list | tuple | pl.Series) and len(X) == 0:
+            msg = f"{type(self).__name__}: there are no documents to learn from."
+            raise InputError(msg)
         if _is_texts(X):
             X = Corpus.from_texts(X)
         if isinstance(X, Corpus):
