@@ -7,10 +7,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from semascope.corpus.shards import Shard, frozen
-from semascope.engines.exact import CountTotal
-from semascope.training.em import BACKGROUND, EM, StartStats
+from semascope.training.em import EM, StartStats
 from semascope.training.priors import WordPrior
 
 if TYPE_CHECKING:
@@ -63,18 +63,30 @@ class LDASettings(EM):
         return np.bincount(self.word_languages, minlength=1)
 
     def first_counts(self, stats: StartStats) -> NDArray[Any]:
-        """Counts to start from: of seed documents, or of the words that the prior knows, as if each topic had an equal share.
-
-        A start of an informed topic from elsewhere would outweigh its prior.
-        """
-        assert isinstance(stats.everything, CountTotal)
+        """Counts to start from, as if each topic had an equal share of all words."""
         topics = EM.start(self, stats).topics
-        known = np.bincount(self.prior.topics, self.prior.extra, minlength=self.n_topics)
-        topics[:, known > 0] = BACKGROUND * stats.everything.columns_normalised(self.dtype)
-        parts = (1 - BACKGROUND) * self.prior.extra / known[self.prior.topics]
-        np.add.at(topics, (self.prior.words, self.prior.topics), parts.astype(self.dtype))
         topics *= self.n_tokens / self.n_topics
         return topics
+
+    def _seed_counts(self, shard: Shard, given: NDArray[np.float32]) -> tuple[NDArray[np.int32], NDArray[Any]]:
+        """Start topics that the prior knows words of from the documents that have these words, the others at random.
+
+        A document counts by the square of the share of the words that it has: one of them says little, two or three say much.
+        A start from elsewhere would outweigh the prior, and one from the words alone would not draw the documents along.
+        """
+        words, counts = super()._seed_counts(shard, given)
+        if self.prior.is_flat:
+            return words, counts
+        n_words, shape = np.bincount(self.prior.topics, minlength=self.n_topics), (self.n_words, self.n_topics)
+        parts = sp.csr_array((1 / n_words[self.prior.topics], self.prior.topics, self.prior.ends), shape=shape)
+        ends, in_shard, _ = shard.rows
+        there = sp.csr_array((np.ones(len(in_shard)), in_shard, ends), shape=(shard.n_documents, self.n_words)) @ parts
+        rows = sp.csr_array((given.astype(np.float64), in_shard, ends), shape=(shard.n_documents, self.n_words))
+        table = np.zeros((len(shard.by_word.words), self.n_topics), dtype=self.dtype)
+        table[np.searchsorted(shard.by_word.words, words)] = counts
+        known = n_words > 0
+        table[:, known] = (rows.T @ there.power(2)).tocsr()[shard.by_word.words].toarray()[:, known]
+        return shard.by_word.words, table
 
 
 def lengths_of(shard: Shard) -> NDArray[np.float64]:
