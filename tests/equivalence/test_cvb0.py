@@ -9,7 +9,7 @@ from helpers import collection, large_counts, random_counts
 from reference.cvb0 import cvb0_dense, go_on_dense
 from semascope import LDA, PLSA, Analyzer, Corpus, ThreadEngine, load
 from semascope.engines.exact import Accumulator
-from semascope.training.cvb0 import CVB0, MOMENTUM
+from semascope.training.cvb0 import CVB0, HELD, MOMENTUM
 from semascope.training.polya import next_alpha, next_eta, statistics_of_alpha
 from semascope.training.priors import WordPrior
 
@@ -35,10 +35,15 @@ class Dense:
         size = lengths + self.alpha.sum()
         self.doc = self.old_doc = local["theta"] * size - self.alpha
         self.words = self.old_words = state.counts
+        self.passes = 0
 
     def a_pass(self, momentum):
         rows = np.maximum(self.doc + self.alpha + momentum * (self.doc - self.old_doc), self.alpha)
-        topics = go_on_dense(self.words, self.old_words, momentum) + self.eta
+        counts = go_on_dense(self.words, self.old_words, momentum)
+        told = self.eta > self.eta.min()
+        elsewhere = told.any(axis=1, keepdims=True) & ~told
+        topics = np.where(elsewhere, counts * min(self.passes / HELD, 1), counts) + self.eta
+        self.passes += 1
         sums = self.same @ topics
         doc, words, log_likelihood = cvb0_dense(self.counts, rows, topics, sums, self.alpha, self.eta.min())
         self.old_doc, self.old_words, self.doc, self.words = self.doc, self.words, doc, words
@@ -72,7 +77,7 @@ def test_passes_give_the_numbers_of_the_dense_reference(n_topics, n_languages):
     state = algorithm.start(summed(stats))
     dense = Dense(algorithm, counts, local, state, eta)
     momenta = set()
-    for _ in range(6):
+    for _ in range(12):
         momenta.add(state.momentum)
         local, stats = algorithm.step(shard, local, state)
         log_likelihood = dense.a_pass(state.momentum)
