@@ -58,7 +58,7 @@ def fit(
     ] = None,
     eta: Annotated[
         str | None,
-        typer.Option(metavar="auto or η", help="LDA: prior of the words in a topic; auto learns it, with vb. [default: 0.01]"),
+        typer.Option(metavar="auto or η", help="LDA: prior of the words in a topic; auto learns it. [default: 0.01]"),
     ] = None,
     prior: Annotated[
         list[str] | None,
