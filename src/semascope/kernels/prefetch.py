@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
 from semascope.kernels.compile import inlined
+
+ir = cgutils.ir  # type: ignore[attr-defined]
 
 READ, KEEP, DATA = 0, 2, 1
 """What LLVM's prefetch is told: it will be read, it should stay in the nearer caches, it is not code."""

@@ -41,7 +41,7 @@ class PolylingualLDA(LDA):
 
     Examples
     --------
-    >>> texts = [{"en": "dog cat", "de": "hund katze"}, {"en": "bond", "de": "aktie fonds"}, {"en": "cat"}, {"de": "fonds"}]
+    >>> texts = [{"en": "dog cat", "de": "hund katze"}, {"en": "bond stock", "de": "aktie fonds"}, {"en": "cat dog"}] * 5
     >>> model = PolylingualLDA(2, random_state=0).fit(texts)
     >>> model.languages_
     ('en', 'de')
