@@ -11,8 +11,8 @@ out, and said so: BigARTM has wheels for Python 3.11 and older, for example.
 
 semascope and tomotopy are fitted with three seeds, the others, which are far behind, with one and for a minute.
 
-Takes about an hour on two cores. With --quick about nine minutes: one seed, without CVE, scikit-learn and most of gensim; tomotopy's
-iterations are never cut.
+Takes about an hour on two cores. With --quick about nine minutes: one seed, without CVE, scikit-learn and most of gensim;
+tomotopy's iterations are never cut.
 """
 
 from __future__ import annotations
