@@ -1,5 +1,7 @@
 """CVB0 gives the numbers of the dense reference, and LDA what it promises."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -71,7 +73,7 @@ def test_passes_give_the_numbers_of_the_dense_reference(n_topics, n_languages):
     eta.flat[0] = 0.05
     languages = np.sort(rng.integers(n_languages, size=counts.shape[1])).astype(np.int32)
     facts = (n_topics, *counts.shape, float(counts.sum()), 0, "float64")
-    algorithm = CVB0(*facts, eta=WordPrior.of_table(eta), languages=languages)
+    algorithm = CVB0(*facts, eta=replace(WordPrior.of_table(eta), guides=True), languages=languages)
     (shard,) = Corpus.from_matrix(counts).shards()
     local, stats = algorithm.begin(shard)
     state = algorithm.start(summed(stats))

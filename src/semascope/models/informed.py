@@ -265,7 +265,7 @@ def _word_prior(base: float, topics: Sequence[Sequence[tuple[NDArray[Any], float
     extra = np.repeat(np.array([above for _, _, above in parts]), sizes)
     order = np.lexsort((of_topic, words))
     ends = np.concatenate([[0], np.cumsum(np.bincount(words, minlength=n_words))]).astype(np.int64)
-    return WordPrior(base, ends, of_topic[order], extra[order])
+    return WordPrior(base, ends, of_topic[order], extra[order], guides=True)
 
 
 def _some(words: Sequence[str]) -> str:

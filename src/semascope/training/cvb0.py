@@ -150,7 +150,7 @@ class CVB0(LDASettings):
 
         Otherwise a topic that happens to start with more of a theme draws its words away before their own can.
         """
-        if self.prior.is_flat or passes >= HELD:
+        if not self.prior.guides or passes >= HELD:
             return
         words, rows = np.unique(self.prior.words, return_inverse=True)
         elsewhere = np.ones((len(words), self.n_topics), dtype=bool)
@@ -168,7 +168,7 @@ class CVB0(LDASettings):
         return self.learn_alpha and state.passes % LEARN_ALPHA_EVERY == LEARN_ALPHA_EVERY - 1
 
     def _learns_eta_after(self, state: CVB0State) -> bool:
-        return self.learn_eta and state.passes % LEARN_ETA_EVERY == LEARN_ETA_EVERY - 1
+        return self.learn_eta and self.prior.is_flat and state.passes % LEARN_ETA_EVERY == LEARN_ETA_EVERY - 1
 
     def _with_topics(self, state: CVB0State, counts: NDArray[Any], sums: NDArray[np.float64]) -> CVB0State:
         """Make topics of counts, in place, with the sums of each language."""

@@ -75,7 +75,7 @@ class LDASettings(EM):
         A start from elsewhere would outweigh the prior, and one from the words alone would not draw the documents along.
         """
         words, counts = super()._seed_counts(shard, given)
-        if self.prior.is_flat:
+        if not self.prior.guides:
             return words, counts
         n_words, shape = np.bincount(self.prior.topics, minlength=self.n_topics), (self.n_words, self.n_topics)
         parts = sp.csr_array((1 / n_words[self.prior.topics], self.prior.topics, self.prior.ends), shape=shape)

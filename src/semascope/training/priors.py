@@ -20,12 +20,14 @@ class WordPrior:
     ends     int64[v + 1]  entries of word w are [ends[w]:ends[w + 1]] of the two others
     topics   int32[n]      topic of each entry, ascending within a word
     extra    float64[n]    what η_wk is above the base
+    guides   bool          the extra says which topics are wanted, so that they start from these words
     """
 
     base: float
     ends: NDArray[np.int64]
     topics: NDArray[np.int32]
     extra: NDArray[np.float64]
+    guides: bool = False
 
     @classmethod
     def flat(cls, base: float, n_words: int) -> Self:
@@ -34,7 +36,7 @@ class WordPrior:
 
     @classmethod
     def of_table(cls, table: Any) -> Self:
-        """η_wk as given, a row for each word and a column for each topic; dense or sparse."""
+        """η_wk as given, a row for each word and a column for each topic."""
         dense = np.asarray(table, dtype=np.float64)
         base = float(dense.min())
         above = sp.csr_array(dense - base)
