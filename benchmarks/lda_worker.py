@@ -85,7 +85,7 @@ def semascope(order: Order, recorder: Recorder) -> None:
 
     LDA(2, max_iter=2, engine=ThreadEngine(THREADS)).fit(order.counts[:500])  # compiles the kernels
     corpus = Corpus.from_matrix(order.counts)
-    engine = ObservedEngine(THREADS, lambda iterations, state: recorder.take_if_wanted(iterations, lambda: state.topics))
+    engine = ObservedEngine(THREADS, lambda iterations, kept: recorder.take_if_wanted(iterations, lambda: kept().topics))
     recorder.start()
     model = LDA(order.topics, random_state=order.seed, engine=engine).fit(corpus)
     recorder.take(model.n_iter_, lambda: model.components_.T)

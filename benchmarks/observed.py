@@ -8,8 +8,8 @@ from typing import Any
 
 from semascope import ThreadEngine
 
-Observer = Callable[[int, Any], None]
-"""Told the number of iterations so far and the state they came to, before each further one."""
+Observer = Callable[[int, Callable[[], Any]], None]
+"""Told the number of iterations so far and how to have the state they came to, before each further one."""
 
 
 class ObservedEngine:
@@ -40,6 +40,6 @@ class _ObservedShards:
         return getattr(self._placed, name)
 
     def step(self, task: Any, state: Any) -> Any:
-        self._observe(self._iterations, state)
+        self._observe(self._iterations, lambda: task.__self__.to_keep(state))  # what a fit that ended here would keep
         self._iterations += 1
         return self._placed.step(task, state)

@@ -13,6 +13,7 @@ from semascope.corpus.shards import frozen
 from semascope.engines.base import Engine
 from semascope.errors import InputError
 from semascope.models.base import TopicModel, _is_whole, _seed
+from semascope.models.contradictions import is_positive
 from semascope.models.folding import fold_in_shard, infer_shard
 from semascope.models.informed import Resolved, word_prior
 from semascope.models.streaming import StreamingModel
@@ -256,9 +257,9 @@ class LDA(StreamingModel):
         if self.inference not in INFERENCE:
             return f"inference must be one of {', '.join(INFERENCE)}, but was {self.inference!r}"
         if np.ndim(self.alpha) == 1:
-            if len(self.alpha) != self.n_components or not all(_is_positive(value) for value in _as_floats(self.alpha)):
+            if len(self.alpha) != self.n_components or not all(is_positive(value) for value in _as_floats(self.alpha)):
                 return f"alpha must be {self.n_components} numbers above 0, one for each topic, but was {self.alpha!r}"
-        elif not _is_auto(self.alpha) and not _is_positive(self.alpha):
+        elif not _is_auto(self.alpha) and not is_positive(self.alpha):
             return f'alpha must be "auto" or a number above 0, but was {self.alpha!r}'
         return self._problem_of_streams()
 
@@ -266,7 +267,7 @@ class LDA(StreamingModel):
         """What is wrong with the settings of `partial_fit`, if anything."""
         if not _is_whole(self.batch_size) or self.batch_size < 1:
             return f"batch_size must be a whole number of at least 1, but was {self.batch_size!r}"
-        if not _is_positive(self.learning_offset):
+        if not is_positive(self.learning_offset):
             return f"learning_offset must be a number above 0, but was {self.learning_offset!r}"
         if not 0.5 < self.learning_decay <= 1:
             return f"learning_decay must be above 0.5 and at most 1, but was {self.learning_decay!r}"
@@ -325,7 +326,3 @@ def _as_floats(value: Any) -> Any:
 
 def _is_auto(value: Any) -> bool:
     return isinstance(value, str) and value == AUTO
-
-
-def _is_positive(value: Any) -> bool:
-    return isinstance(value, float | int) and not isinstance(value, bool) and 0 < value < float("inf")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -21,7 +22,7 @@ STREAM = "stream"
 """Why a model that was fed a stream stopped: there was no more."""
 
 
-class StreamingModel(TopicModel):
+class StreamingModel(TopicModel, ABC):
     """A topic model with `partial_fit`. Subclasses say who learns, and what they know."""
 
     saved_facts: ClassVar[tuple[str, ...]] = (*TopicModel.saved_facts, "n_documents_seen_")
@@ -72,13 +73,13 @@ class StreamingModel(TopicModel):
         follow(learner, state, _batches(corpus, self.batch_size), keep)
         return self
 
+    @abstractmethod
     def _learner(self, corpus: Corpus) -> OnlineLDA:
         """Who learns from a batch."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _known(self) -> OnlineState:
         """What the model knows."""
-        raise NotImplementedError
 
     def _take(self, state: OnlineState, corpus: Corpus, doc_topics: NDArray[Any]) -> None:
         """Take over what was learned, and the words it is about."""
