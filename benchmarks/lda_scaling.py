@@ -1,29 +1,43 @@
 """How does the cost of LDA grow with the number of tokens and of topics?
 
-Seconds of a pass on an eighth to all of CVE with 100 topics, and on all of CVE with 50 to 1000 topics: the difference of a long
-and a short fit, so that start-up cancels. Each part of CVE is a collection of its own, with the words that it has. A line is
-fitted through the logarithms: its slope is 1 where the cost grows in proportion.
+By tokens: seconds of a pass on an eighth to all of CVE with 100 topics, the difference of a long and a short fit, so that
+start-up cancels. Each part of CVE is a collection of its own, with the words that it has. By topics: seconds of 40 passes over
+all of CVE but a tenth of its documents, with 50 to 1000 topics; where most passes go over few topics of each document, also
+those of passes over all, and the perplexity of the held-out tenth by both. A line is fitted through the logarithms: its slope
+is 1 where the cost grows in proportion.
 
-Takes about 15 minutes on two cores; with --quick about 5, with fewer repeats.
+Takes about 30 minutes on two cores; with --quick about 10, with fewer repeats.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from benchmarks import data, harness
 from benchmarks.harness import Iterations
-from semascope import LDA, Analyzer, Corpus, ThreadEngine
+from semascope import Analyzer, Corpus, ThreadEngine
+from semascope.evaluation.heldout import perplexity
+from semascope.judging import hold_out
+from semascope.training.cvb0 import CVB0, FEW_FROM
+from semascope.training.loop import run as training
+from semascope.training.stopping import StopRule
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 THREADS = 2
 SEED = 0
 TOPICS = 100
+PASSES = 40
 SHARES = (1 / 8, 1 / 4, 1 / 2, 1)
 BY_TOPICS = (50, 100, 200, 400, 1000)
+OVER_ALL = sys.maxsize
+"""Topics from which on passes go over few of them, where none is to."""
 
 
 def run(quick: bool) -> dict[str, Any]:
@@ -36,18 +50,18 @@ def scaling(texts: list[str], *, by_topics: Sequence[int], repeats: int) -> dict
     with harness.cores(THREADS):
         _fit(_corpus(texts[:1000]), 2, 2)  # compiles the kernels
         tokens = _tokens(texts, repeats)
-        whole = _corpus(texts)
-        topics = _topics(whole, by_topics, repeats)
+        topics = _topics(_corpus(texts), by_topics, repeats)
     of_tokens, of_topics = slope(tokens["points"]), slope(topics["points"])
-    many = topics["points"][str(by_topics[-1])] / topics["points"][str(TOPICS)]
+    most, others = str(by_topics[-1]), topics["others"]
+    many = topics["points"][most] / topics["points"][str(TOPICS)]
+    few, dense = (topics["perplexity"][way] for way in ("few", "all"))
     return {
         "goals": [
             harness.goal("slope of a pass in tokens", of_tokens, at_least=0.9, at_most=1.1, others=tokens["others"]),
-            harness.goal("slope of a pass in topics", of_topics, at_most=1.1, others=topics["others"]),
-            harness.goal(f"a pass with {by_topics[-1]:,} topics / {TOPICS}", many, at_most=3, others=topics["others"]),
+            harness.goal("slope of a fit in topics", of_topics, at_most=1.1, others=others),
+            harness.goal(f"{PASSES} passes with {most} topics / {TOPICS}", many, at_most=3, others=others),
+            harness.goal(f"perplexity with {most} topics, few / all", few / dense, at_most=1.01),
         ],
-        "documents": whole.n_documents,
-        "words": whole.n_words,
         "tokens": {**tokens, "slope": of_tokens},
         "topics": {**topics, "slope": of_topics},
     }
@@ -66,29 +80,44 @@ def _corpus(texts: list[str]) -> Corpus:
     return Corpus.from_texts(texts, analyzer=Analyzer(stop_words="english", min_df=5, max_df=0.5))
 
 
-def _fit(corpus: Corpus, topics: int, passes: int) -> LDA:
-    engine = ThreadEngine(THREADS)
-    return LDA(topics, max_iter=passes, tol=0, random_state=SEED, engine=engine).fit(corpus)
+def _fit(corpus: Corpus, topics: int, passes: int, few_from: int | None = None) -> NDArray[Any]:
+    """P(word | topic) by default settings."""
+    facts = (topics, corpus.n_documents, corpus.n_words, corpus.n_tokens, SEED)
+    algorithm = CVB0(*facts, few_from=few_from)
+    return training(algorithm, corpus.shards(), ThreadEngine(THREADS), stop=StopRule(passes, 0.0)).state.topics
 
 
 def _tokens(texts: list[str], repeats: int) -> dict[str, Any]:
     """Seconds of a pass by number of tokens. Parts are drawn at random: CVE is in order of time."""
     order = np.random.default_rng(SEED).permutation(len(texts))
     parts = [_corpus([texts[i] for i in order[: round(share * len(texts))]]) for share in SHARES]
-    works = {str(round(part.n_tokens)): partial(_fit, part, TOPICS) for part in parts}
-    return _passes(works, repeats)
+    competitors = {str(round(part.n_tokens)): Iterations(partial(_fit, part, TOPICS), few=1, many=6) for part in parts}
+    found = harness.compare(competitors, warm_up=0, repeats=repeats, clock=harness.per_iteration)
+    return {"points": {size: found.of[size].median for size in competitors}, "others": found.others, "runs": found.to_dict()}
 
 
 def _topics(corpus: Corpus, by_topics: Sequence[int], repeats: int) -> dict[str, Any]:
-    """Seconds of a pass by number of topics."""
-    return _passes({str(topics): partial(_fit, corpus, topics) for topics in by_topics}, repeats)
+    """Seconds of a fit by number of topics, and the perplexity of held-out documents by the largest."""
+    train, test = hold_out(corpus, 0.1, SEED)
+    topics: dict[str, NDArray[Any]] = {}
 
+    def fit(name: str, n_topics: int, few_from: int | None) -> None:
+        topics[name] = _fit(train, n_topics, PASSES, few_from)
 
-def _passes(works: Mapping[str, Any], repeats: int) -> dict[str, Any]:
-    """Seconds of a pass of each."""
-    competitors = {size: Iterations(fit, few=1, many=6) for size, fit in works.items()}
-    found = harness.compare(competitors, warm_up=0, repeats=repeats, clock=harness.per_iteration)
-    return {"points": {size: found.of[size].median for size in works}, "others": found.others, "runs": found.to_dict()}
+    works = {str(n): partial(fit, str(n), n, None) for n in by_topics}
+    over_all = {f"{n}, all": partial(fit, f"{n}, all", n, OVER_ALL) for n in by_topics if n >= FEW_FROM}
+    found = harness.compare({**works, **over_all}, warm_up=0, repeats=repeats)
+    most = str(by_topics[-1])
+    ways = {"few": most, "all": f"{most}, all"}
+    return {
+        "points": {size: found.of[size].median for size in works},
+        "over all": {size: found.of[size].median for size in over_all},
+        "perplexity": {
+            way: perplexity(topics[name], test.shards(), ThreadEngine(THREADS)) for way, name in ways.items() if name in topics
+        },
+        "others": found.others,
+        "runs": found.to_dict(),
+    }
 
 
 # --- tables ------------------------------------------------------------------------------------------------------------------
@@ -97,14 +126,15 @@ def _passes(works: Mapping[str, Any], repeats: int) -> dict[str, Any]:
 def show(result: dict[str, Any]) -> None:
     """Print the tables."""
     harness.show_goals(result["goals"])
-    for what in ("tokens", "topics"):
+    for what, unit in (("tokens", "ms of a pass"), ("topics", f"ms of {PASSES} passes")):
         found = result[what]
         rows = [
-            (f"{int(size):,}", f"{1e3 * seconds:,.0f}", f"{1e6 * seconds / int(size):,.2f}")
-            for size, seconds in found["points"].items()
+            (size, f"{1e3 * seconds:,.0f}", f"{1e6 * seconds / int(size.split(',')[0]):,.2f}")
+            for size, seconds in {**found["points"], **found.get("over all", {})}.items()
         ]
-        title = f"A pass over CVE by {what}: slope {found['slope']:.2f}, others used {found['others']:.2f} cores"
-        harness.show(title, (what, "ms", f"µs / {what[:-1]}"), rows)
+        title = f"CVE by {what}: slope {found['slope']:.2f}, others used {found['others']:.2f} cores"
+        harness.show(title, (what, unit, f"µs / {what[:-1]}"), rows)
+    harness.show("Perplexity with most topics", ("passes over", "perplexity"), list(result["topics"]["perplexity"].items()))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ mpirun -n 2 python tests/contracts/engine_contract.py '{"threads_per_rank": 2}' 
 import hashlib
 import json
 import sys
+from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -43,6 +44,9 @@ ALGORITHMS = {
         5, **facts(corpus), learn_alpha=True, learn_eta=True, languages=np.arange(corpus.n_words) % 2
     ),
     "CVB0 with an informed prior": lambda corpus: CVB0(5, **facts(corpus), eta=informed(corpus.n_words, 5)),
+    "CVB0 over few topics that learns its priors, in two languages": lambda corpus: CVB0(
+        20, **facts(corpus), few_from=8, learn_alpha=True, learn_eta=True, languages=np.arange(corpus.n_words) % 2
+    ),
     "VB": lambda corpus: VB(5, **facts(corpus)),
     "VB that learns its priors, in two languages": lambda corpus: VB(
         5, **facts(corpus), learn_alpha=True, learn_eta=True, languages=np.arange(corpus.n_words) % 2
@@ -93,7 +97,7 @@ def every_shard_is_worked_on_once_and_keeps_its_locals(engine, corpus, folder):
             stats = placed.step(count_up, 10)
         assert stats.sums.sums() == [len(shards), corpus.n_documents]
         want = np.concatenate([np.full(s.n_documents, s.number + 30) for s in shards])
-        assert placed.documents("number")[:, 0].tolist() == want.tolist()
+        assert placed.documents(itemgetter("number"))[:, 0].tolist() == want.tolist()
 
 
 def locals_are_saved_and_taken_up(engine, corpus, folder):
@@ -101,14 +105,14 @@ def locals_are_saved_and_taken_up(engine, corpus, folder):
         placed.begin(tally)
         placed.step(count_up, 7)
         placed.save(folder / "saved", "test", 1, lambda draft: draft.facts.update(note="fine"))
-        want = placed.documents("number").tolist()
+        want = placed.documents(itemgetter("number")).tolist()
     saved = open_directory(folder / "saved", "test", 1)
     assert saved.facts["note"] == "fine"
     with engine.place(corpus.shards(), folder) as placed:
         placed.load_locals(saved)
-        assert placed.documents("number").tolist() == want
+        assert placed.documents(itemgetter("number")).tolist() == want
         placed.step(count_up, 1)
-        assert placed.documents("number").tolist() == (np.array(want) + 1).tolist()
+        assert placed.documents(itemgetter("number")).tolist() == (np.array(want) + 1).tolist()
 
 
 def a_broken_writer_leaves_what_was_there(engine, corpus, folder):
@@ -164,10 +168,10 @@ def digests(engine, corpus, folder):
     found = {}
     for name, make in ALGORITHMS.items():
         algorithm, shards = make(corpus), corpus.shards()
-        whole = run(algorithm, shards, engine, stop=StopRule(6, 0.0))
+        whole = run(algorithm, shards, engine, stop=StopRule(8, 0.0))
         unfinished = folder / name
-        run(algorithm, shards, engine, stop=StopRule(3, 0.0), checkpoints=Checkpoints(unfinished, 0.0))
-        resumed = run(algorithm, shards, engine, stop=StopRule(6, 0.0), checkpoints=Checkpoints(unfinished, 1e9, resume=True))
+        run(algorithm, shards, engine, stop=StopRule(6, 0.0), checkpoints=Checkpoints(unfinished, 0.0))
+        resumed = run(algorithm, shards, engine, stop=StopRule(8, 0.0), checkpoints=Checkpoints(unfinished, 1e9, resume=True))
         assert digest(resumed) == digest(whole), name
         found[name] = digest(whole)
     return found

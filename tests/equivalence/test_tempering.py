@@ -1,5 +1,7 @@
 """Tempered EM gives the numbers of the dense reference, and finds β by itself."""
 
+from operator import itemgetter
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -108,7 +110,7 @@ def test_nothing_is_learned_from_words_held_out_while_beta_is_searched_for():
             for _ in range(5):
                 state = algorithm.update(state, placed.step(algorithm.step, state))
             assert state.searching
-            found.append((state.topics, placed.documents("theta")))
+            found.append((state.topics, placed.documents(itemgetter("theta"))))
     assert_allclose(found[0][0], found[1][0], atol=1e-9)
     assert_allclose(found[0][1], found[1][1], atol=1e-9)
 

@@ -16,7 +16,6 @@ from semascope.corpus.shards import Shard, ShardRef
 from semascope.storage import Directory, Draft
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 Locals = Mapping[str, "NDArray[Any]"]
@@ -40,8 +39,8 @@ class Placed(Protocol):
         The sums are good until the next step, which may use their memory again.
         """
 
-    def documents(self, name: str) -> NDArray[np.floating[Any]]:
-        """Give the rows of the local array `name` of all shards, one row for each document of the corpus."""
+    def documents(self, rows: Callable[[Locals], NDArray[Any]]) -> NDArray[Any]:
+        """Give what `rows` makes of the locals of each shard, one row for each of its documents, for all documents."""
 
     def save(self, target: Path, kind: str, version: int, fill: Callable[[Draft], None]) -> None:
         """Write a directory with all locals and what `fill` adds, whole or not at all: a resumed run gives the same bits."""

@@ -153,14 +153,14 @@ class OnRanks:
         first = self._comm.bcast(first, root=0)
         return first if total is None else total
 
-    def documents(self, name: str) -> NDArray[np.floating[Any]]:
+    def documents(self, rows: Callable[[Locals], NDArray[Any]]) -> NDArray[Any]:
         """Have every rank write its rows into one file, and map it: no rank holds or sends them all."""
-        path = self._directory / f"{name}-{uuid.uuid4().hex}.npy"
+        path = self._directory / f"rows-{uuid.uuid4().hex}.npy"
         path = self._comm.bcast(path, root=0)
-        first = self._comm.bcast(self._threads.rows_of_first_shard(name)[:1] if self._comm.rank == 0 else None, root=0)
+        first = self._comm.bcast(self._threads.rows_of_first_shard(rows)[:1] if self._comm.rank == 0 else None, root=0)
         leads = self._comm.rank == 0
         together(self._comm, lambda: new_row_file(path, first, self._n_documents) if leads else None)
-        together(self._comm, lambda: self._threads.write_rows(path, name))
+        together(self._comm, lambda: self._threads.write_rows(path, rows))
         return together(self._comm, lambda: np.asarray(np.load(path, mmap_mode="r")))
 
     def save(self, target: Path, kind: str, version: int, fill: Callable[[Draft], None]) -> None:

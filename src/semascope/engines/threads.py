@@ -100,24 +100,24 @@ class OnThreads:
         self._last_total = accumulator.total
         return accumulator.total
 
-    def documents(self, name: str) -> NDArray[np.floating[Any]]:
+    def documents(self, rows: Callable[[Locals], NDArray[Any]]) -> NDArray[Any]:
         if self._spill is None:
-            return np.concatenate([self._locals[shard.number][name] for shard in self._shards])
-        path = self._spill / f"all-{name}.npy"
-        new_row_file(path, self.rows_of_first_shard(name), sum(shard.n_documents for shard in self._shards))
-        self.write_rows(path, name)
+            return np.concatenate([rows(self._locals[shard.number]) for shard in self._shards])
+        path = self._spill / "all-rows.npy"
+        new_row_file(path, self.rows_of_first_shard(rows), sum(shard.n_documents for shard in self._shards))
+        self.write_rows(path, rows)
         return np.asarray(np.load(path, mmap_mode="r"))  # still readable when the folder is gone
 
-    def rows_of_first_shard(self, name: str) -> NDArray[Any]:
-        """Give the local array `name` of the first shard."""
-        return self._locals[self._shards[0].number][name]
+    def rows_of_first_shard(self, rows: Callable[[Locals], NDArray[Any]]) -> NDArray[Any]:
+        """Give what `rows` makes of the locals of the first shard."""
+        return rows(self._locals[self._shards[0].number])
 
-    def write_rows(self, path: Path, name: str) -> None:
-        """Write the local array `name` of these shards into a file with the rows of all documents."""
-        rows = np.load(path, mmap_mode="r+")
+    def write_rows(self, path: Path, rows: Callable[[Locals], NDArray[Any]]) -> None:
+        """Write what `rows` makes of the locals of these shards into a file with the rows of all documents."""
+        table = np.load(path, mmap_mode="r+")
         for shard in self._shards:
-            rows[shard.first_document : shard.first_document + shard.n_documents] = self._locals[shard.number][name]
-        rows.flush()
+            table[shard.first_document : shard.first_document + shard.n_documents] = rows(self._locals[shard.number])
+        table.flush()
 
     def save(self, target: Path, kind: str, version: int, fill: Callable[[Draft], None]) -> None:
         with writing(target, kind, version) as draft:

@@ -15,6 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import numba
+from numba import extending
+
+intrinsic: Any = extending.intrinsic
+"""Unchecked: to its callers such a function takes one argument less than it is written with."""
 
 FAST = {"reassoc", "contract", "arcp", "nsz"}
 """Sums may be reordered into vector instructions; NaN and infinity keep their meaning."""

@@ -144,24 +144,32 @@ def cvb0_words(
 
 
 @kernel
-def go_on(totals, unit, counts, momentum, languages, new_counts, ahead, sums):
-    """From exact totals to the next counts, and to those ahead in the direction that they have moved.
+def counts_of(totals, unit, counts):
+    """From exact totals to N_wk."""
+    for word in range(totals.shape[0]):
+        for k in range(totals.shape[1]):
+            counts[word, k] = totals[word, k] * unit
+
+
+@kernel
+def go_on(counts, before, momentum, languages, ahead, sums, sums_ahead):
+    """From counts to those ahead in the direction that they have moved.
 
     Same numbers as tests/reference/cvb0.py::go_on_dense.
 
-    totals      int64[v, k]    in       N_wk over `unit`
-    counts      float[v, k]    in       N_wk after the pass before
-    new_counts  float[v, k]    out      N_wk
+    counts      float[v, k]    in       N_wk after the last pass
+    before      float[v, k]    in       and after the one before
     ahead       float[v, k]    out      N_wk + momentum · (N_wk − what it was before), at least 0
-    sums        float64[l, k]  in, out  sums of `ahead` over the words of each language are added
+    sums        float64[k]     in, out  sums of `counts` are added
+    sums_ahead  float64[l, k]  in, out  sums of `ahead` over the words of each language are added
     """
     nothing = momentum - momentum
-    for word in range(totals.shape[0]):
+    for word in range(counts.shape[0]):
         lang = languages[word]
-        for k in range(totals.shape[1]):
-            new_counts[word, k] = totals[word, k] * unit
-            ahead[word, k] = max(new_counts[word, k] + momentum * (new_counts[word, k] - counts[word, k]), nothing)
-            sums[lang, k] += np.float64(ahead[word, k])
+        for k in range(counts.shape[1]):
+            ahead[word, k] = max(counts[word, k] + momentum * (counts[word, k] - before[word, k]), nothing)
+            sums[k] += np.float64(counts[word, k])
+            sums_ahead[lang, k] += np.float64(ahead[word, k])
 
 
 @kernel
@@ -171,6 +179,15 @@ def normalise(counts, eta, scale, languages):
         lang = languages[word]
         for k in range(counts.shape[1]):
             counts[word, k] = (counts[word, k] + eta) * scale[lang, k]
+
+
+@kernel
+def prior_parts(topics, alpha, parts):
+    """Σ_k α_k P(word | topic) of each word."""
+    for word in range(topics.shape[0]):
+        parts[word] = 0
+        for k in range(topics.shape[1]):
+            parts[word] += alpha[k] * topics[word, k]
 
 
 # --- parts of a pass -----------------------------------------------------------------------------------------------------

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
 
-from semascope.kernels.compile import inlined
+from semascope.kernels.compile import inlined, intrinsic
 
 ir = cgutils.ir  # type: ignore[attr-defined]
 
@@ -21,7 +20,7 @@ LINE = 16
 def prefetch_row(table, row):
     """Ask for a row of a table."""
     for k in range(0, table.shape[1], LINE):
-        prefetch(table, row, k)  # type: ignore[call-arg]
+        prefetch(table, row, k)
 
 
 @intrinsic

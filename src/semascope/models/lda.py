@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -244,7 +245,7 @@ class LDA(StreamingModel):
         corpus = self._corpus_to_use(X)
         with self._engine().place(corpus.shards()) as placed:
             placed.begin(INFERENCE[self.inference].folding(self, corpus))
-            return placed.documents("theta")
+            return placed.documents(itemgetter("theta"))
 
     def _checked(self, X: Any) -> Corpus:
         """Take the data, and say at once what is wrong with it or with the settings."""

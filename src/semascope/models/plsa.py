@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import partial
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -160,7 +161,7 @@ class PLSA(TopicModel):
         task = partial(fold_in_shard, topics=topics, start=start, beta=dtype.type(beta), factors=factors, prior=no_prior)
         with self._engine().place(corpus.shards()) as placed:
             placed.begin(task)
-            return placed.documents("theta")
+            return placed.documents(itemgetter("theta"))
 
     def _checked(self, X: Any) -> Corpus:
         """Take the data, and say at once what is wrong with it or with the settings."""

@@ -3,6 +3,8 @@
 A pass gives counts N_dk of topics in documents and N_wk in words. The next one starts a little ahead of them, in the direction
 in which they have moved: N + 0.95 (N − N before). Passes move slowly along one valley for long, and this saves many of them.
 When the log-likelihood falls nevertheless, the next pass starts from the counts themselves.
+
+With many topics the first passes go over all of them, and all others over the few that each document has: see kernels/few.py.
 """
 
 from __future__ import annotations
@@ -16,9 +18,21 @@ import numpy as np
 from semascope.corpus.shards import Shard, frozen
 from semascope.engines.base import Locals
 from semascope.engines.exact import CountTotal, Scalars, ScalarTotal
-from semascope.kernels.cvb0 import go_on, normalise
+from semascope.kernels.cvb0 import counts_of, go_on, normalise, prior_parts
+from semascope.kernels.few import counts_of_few
+from semascope.kernels.lanes import WIDTH
 from semascope.training.cvb0_pass import Documents, ExpectedTopics, Tables, pass_over
 from semascope.training.em import StartStats
+from semascope.training.few_pass import (
+    ExpectedOfFew,
+    Few,
+    Groups,
+    few_of,
+    in_all_topics,
+    in_groups,
+    pass_over_few,
+    starts_of_groups,
+)
 from semascope.training.lda import LDASettings, lengths_of
 from semascope.training.polya import next_alpha, next_eta, statistics_of_alpha
 
@@ -38,6 +52,16 @@ LEARN_ETA_EVERY = 10
 """Passes between two steps of η."""
 
 
+FEW_FROM = 256
+"""Topics from which on most passes go over few of them, and"""
+
+FEW_FROM_PER_TOKEN = 16
+"""so many for each word of a document: a long one has words from many topics."""
+
+PASSES_OVER_ALL = 4
+"""Passes over all topics that come first: before them documents have a little of everything."""
+
+
 class CVB0State(NamedTuple):
     """What all shards share.
 
@@ -45,6 +69,7 @@ class CVB0State(NamedTuple):
     counts          N_wk after the last pass
     scale           1 / (N_k + Σ_w η), a row for each language, of `topics`
     topic_shares    P(topic)
+    prior_part      Σ_k α_k P(word | topic) of each word; nothing where all passes go over all topics
     alpha           prior of the documents' topics in the next pass
     document_alpha  the one that the documents' topics hold now
     eta             prior of the words in a topic; more where the prior is informed
@@ -57,6 +82,7 @@ class CVB0State(NamedTuple):
     counts: NDArray[Any]
     scale: NDArray[np.float64]
     topic_shares: NDArray[np.float64]
+    prior_part: NDArray[Any]
     alpha: NDArray[np.float64]
     document_alpha: NDArray[np.float64]
     eta: float
@@ -68,14 +94,19 @@ class CVB0State(NamedTuple):
 class CVB0Stats(NamedTuple):
     """What a pass adds up: expected counts, Σ n log P(word | document) before the pass, and what α is learned from."""
 
-    word_topic: ExpectedTopics | CountTotal
+    word_topic: ExpectedTopics | ExpectedOfFew | CountTotal
     log_likelihood: Scalars | ScalarTotal
     for_alpha: Scalars | ScalarTotal
 
 
 @dataclass(frozen=True, eq=False)
 class CVB0(LDASettings):
-    """Settings of the algorithm and facts of the corpus."""
+    """Settings of the algorithm and facts of the corpus.
+
+    few_from  topics from which on most passes go over few of them; by default where that is faster
+    """
+
+    few_from: int | None = None
 
     state_type: ClassVar[type] = CVB0State
 
@@ -89,41 +120,53 @@ class CVB0(LDASettings):
         counts, alpha = self.first_counts(stats), self.first_alpha
         even = np.full(self.n_topics, 1 / self.n_topics)
         nothing = np.zeros((len(self.language_sizes), self.n_topics))
-        state = CVB0State(counts, counts, nothing, even, alpha, alpha, self.prior.base, 0.0, -math.inf, 0)
+        no_part = np.empty(0, self.dtype)
+        state = CVB0State(counts, counts, nothing, even, no_part, alpha, alpha, self.prior.base, 0.0, -math.inf, 0)
         ahead = np.array(counts)
         self._hold(ahead, nothing, 0)
         return self._with_topics(state, ahead, self._sums_of(ahead))
 
     def step(self, shard: Shard, local: Locals, state: CVB0State) -> tuple[Locals, CVB0Stats]:  # type: ignore[override]
         """One pass over a shard."""
-        tables, documents = self._as_kernels_take_it(state, local)
-        done = pass_over(shard, documents, tables, self.word_languages, self.n_tokens)
+        new: Locals
+        expected: ExpectedTopics | ExpectedOfFew
+        if self._is_over_few(state.passes):
+            few = Few(*(local[name] for name in Few._fields))
+            few_done = pass_over_few(
+                shard, few, self._momentum(state), self._groups(state), self.word_languages, state.passes, self.n_tokens
+            )
+            new, expected, log_likelihood = few_done.few._asdict(), few_done.expected, few_done.log_likelihood
+        else:
+            tables, documents = self._as_kernels_take_it(state, local)
+            done = pass_over(shard, documents, tables, self.word_languages, self.n_tokens)
+            new, expected, log_likelihood = {"theta": done.theta, "before": documents.theta}, done.expected, done.log_likelihood
+            if self._is_over_few(state.passes + 1):
+                new = self._few_of(new, lengths_of(shard), state)._asdict()
         for_alpha = (0.0,) * (self.n_topics + 1)
         if self._learns_alpha_after(state):
-            for_alpha = statistics_of_alpha(done.theta, lengths_of(shard), state.alpha)
-        stats = CVB0Stats(done.expected, Scalars((done.log_likelihood,)), Scalars(for_alpha))
-        return {"theta": done.theta, "before": documents.theta}, stats
+            for_alpha = statistics_of_alpha(self._theta_of(new, state.alpha), lengths_of(shard), state.alpha)
+        return new, CVB0Stats(expected, Scalars((log_likelihood,)), Scalars(for_alpha))
 
     def update(self, state: CVB0State, stats: CVB0Stats) -> CVB0State:  # type: ignore[override]
         """Make the next topics of the expected counts, and take a step of the priors that are learned."""
         assert isinstance(stats.word_topic, CountTotal)
         assert isinstance(stats.for_alpha, ScalarTotal)
         objective = self.objective(state, stats)
-        momentum = MOMENTUM if state.passes > 0 and objective >= state.objective else 0.0
-        counts, ahead = np.empty_like(state.counts), np.empty_like(state.counts)
-        sums = np.zeros_like(state.scale)
-        unit, towards = (np.dtype(self.dtype).type(x) for x in (math.ldexp(1.0, -stats.word_topic.exponent), momentum))
-        go_on(stats.word_topic.table, unit, state.counts, towards, self.word_languages, counts, ahead, sums)
+        fell = objective < state.objective and state.passes != self._first_over_few
+        momentum = 0.0 if state.passes == 0 or fell else MOMENTUM
+        counts, ahead = self._counts_of(state, stats.word_topic), np.empty_like(state.counts)
+        shares, sums = np.zeros(self.n_topics), np.zeros_like(state.scale)
+        go_on(counts, state.counts, counts.dtype.type(momentum), self.word_languages, ahead, shares, sums)
         self._hold(ahead, sums, state.passes + 1)
         alpha, eta = state.alpha, state.eta
         if self._learns_alpha_after(state):
             alpha = next_alpha(alpha, stats.for_alpha.sums())
         if self._learns_eta_after(state):
             eta = next_eta(eta, counts, self.word_languages)
-        shares = stats.word_topic.column_sums()
         shares = shares / shares.sum() if shares.sum() > 0 else np.full(self.n_topics, 1 / self.n_topics)
         new = CVB0State(
-            ahead, counts, state.scale, shares, alpha, state.alpha, eta, momentum, objective, state.passes + 1
+            ahead, counts, state.scale, shares, state.prior_part, alpha, state.alpha, eta, momentum, objective,
+            state.passes + 1,
         )  # fmt: skip
         return self._with_topics(new, ahead, sums)
 
@@ -137,13 +180,56 @@ class CVB0(LDASettings):
         """The last counts themselves, not what lies ahead of them."""
         return self._with_topics(state, np.array(state.counts), self._sums_of(state.counts))
 
+    def document_rows(self, state: CVB0State, local: Locals) -> NDArray[Any]:  # type: ignore[override]
+        """P(topic | document)."""
+        return self._theta_of(local, state.document_alpha)
+
+    def _theta_of(self, local: Locals, alpha: NDArray[np.float64]) -> NDArray[Any]:
+        return local["theta"] if "theta" in local else in_all_topics(local, alpha.astype(self.dtype))
+
+    @property
+    def _first_over_few(self) -> int | None:
+        """Number of the first pass over few topics."""
+        few_from = self.few_from
+        if few_from is None:
+            few_from = max(FEW_FROM, math.ceil(FEW_FROM_PER_TOKEN * self.n_tokens / max(self.n_documents, 1)))
+        return PASSES_OVER_ALL if self.n_topics >= max(few_from, WIDTH) else None
+
+    def _is_over_few(self, number: int) -> bool:
+        """Whether the pass with this number, from 0 on, goes over few topics."""
+        return self._first_over_few is not None and number >= self._first_over_few
+
+    def _few_of(self, local: Locals, lengths: NDArray[np.float64], state: CVB0State) -> Few:
+        """Keep few topics of documents that have something of all after a pass with this state."""
+        held = {"theta": state.alpha, "before": state.document_alpha}
+        sizes = {name: lengths + alpha.sum() for name, alpha in held.items()}
+        counts = (local[name] * sizes[name][:, None].astype(self.dtype) - held[name].astype(self.dtype) for name in held)
+        return few_of(*(np.maximum(part, 0) for part in counts))
+
+    def _groups(self, state: CVB0State) -> Groups:
+        alpha, scale, floor = (
+            in_groups(part.astype(self.dtype)) for part in (state.alpha, state.scale, state.eta * state.scale)
+        )
+        return Groups(alpha, starts_of_groups(self.n_topics), state.topics, scale, floor, state.prior_part)
+
+    def _momentum(self, state: CVB0State) -> Any:
+        return np.dtype(self.dtype).type(state.momentum)
+
+    def _counts_of(self, state: CVB0State, total: CountTotal) -> NDArray[Any]:
+        """N_wk after the pass that gave this total."""
+        counts, unit = np.empty_like(state.counts), np.dtype(self.dtype).type(math.ldexp(1.0, -total.exponent))
+        if self._is_over_few(state.passes):
+            counts_of_few(total.table, unit, state.alpha.astype(self.dtype), state.topics, state.prior_part, counts)
+        else:
+            counts_of(total.table, unit, counts)
+        return counts
+
     def _as_kernels_take_it(self, state: CVB0State, local: Locals) -> tuple[Tables, Documents]:
         alpha, scale = state.alpha.astype(self.dtype), state.scale.astype(self.dtype)
         floor = (state.eta * state.scale).astype(self.dtype)
         theta, before = (frozen(local[name], self.dtype) for name in ("theta", "before"))
         held = state.document_alpha.astype(self.dtype)
-        momentum = np.dtype(self.dtype).type(state.momentum)
-        return Tables(alpha, state.topics, scale, floor), Documents(theta, before, momentum, held)
+        return Tables(alpha, state.topics, scale, floor), Documents(theta, before, self._momentum(state), held)
 
     def _hold(self, counts: NDArray[Any], sums: NDArray[np.float64], passes: int) -> None:
         """In the first passes, keep words that the prior puts into topics out of the others; less and less so.
@@ -178,4 +264,6 @@ class CVB0(LDASettings):
         if not prior.is_flat:
             of_language = scale[self.word_languages[prior.words], prior.topics]
             counts[prior.words, prior.topics] += (prior.extra * of_language).astype(self.dtype)
-        return state._replace(topics=frozen(counts, self.dtype), scale=scale)
+        parts = np.empty(self.n_words if self._is_over_few(state.passes) else 0, self.dtype)
+        prior_parts(counts[: len(parts)], state.alpha.astype(self.dtype), parts)
+        return state._replace(topics=frozen(counts, self.dtype), scale=scale, prior_part=parts)

@@ -88,7 +88,6 @@ class EM:
     seed: int
     dtype: str = "float32"
 
-    document_rows: ClassVar[str] = "theta"
     state_type: ClassVar[type] = EMState
     objective_name: ClassVar[str] = "log-likelihood"
 
@@ -160,6 +159,10 @@ class EM:
     def to_keep(self, state: EMState) -> EMState:
         """The last one."""
         return state
+
+    def document_rows(self, state: EMState, local: Locals) -> NDArray[Any]:
+        """P(topic | document)."""
+        return local["theta"]
 
     def note(self, state: EMState) -> str:
         """Nothing beside the objective."""

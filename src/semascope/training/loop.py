@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 class Algorithm(Protocol):
     """A batch algorithm: a frozen dataclass of settings, whose methods are pure functions."""
 
-    document_rows: ClassVar[str]
-    """The local array with one row for each document."""
     state_type: ClassVar[type]
     """A named tuple of arrays and numbers."""
     objective_name: ClassVar[str]
@@ -47,6 +45,9 @@ class Algorithm(Protocol):
 
     def to_keep(self, state: Any) -> Any:
         """The state that a run has come to, when it ends with this one."""
+
+    def document_rows(self, state: Any, local: Locals) -> NDArray[Any]:
+        """What a run has come to for the documents of a shard, when it ends with this state: one row for each."""
 
     def note(self, state: Any) -> str:
         """What to tell whoever looks on, beside the objective."""
@@ -140,7 +141,8 @@ def run(
         seconds = stopwatch.seconds()
         if checkpoints and reason == INTERRUPTED:
             checkpoints.save(placed, state, history, seconds)
-        return Fitted(algorithm.to_keep(state), history, placed.documents(algorithm.document_rows), reason, seconds)
+        documents = placed.documents(partial(algorithm.document_rows, state))
+        return Fitted(algorithm.to_keep(state), history, documents, reason, seconds)
 
 
 def _start(algorithm: Algorithm, placed: Placed, checkpoints: Checkpoints | None) -> tuple[Any, list[float], float]:

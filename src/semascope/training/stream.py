@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -107,7 +108,7 @@ class OnlineLDA:
         algorithm = self._algorithm_for(corpus)
         with self.engine.place(corpus.shards()) as placed:
             state = algorithm.start(placed.begin(algorithm.begin))
-            none = placed.documents("theta")[:0]
+            none = placed.documents(itemgetter("theta"))[:0]
         worth = (self.total or min(self.batch_size, corpus.n_documents)) / corpus.n_documents
         counts = state.topics * state.sizes.astype(algorithm.dtype) - state.eta
         counts[algorithm.prior.words, algorithm.prior.topics] -= algorithm.prior.extra.astype(algorithm.dtype)
@@ -124,7 +125,7 @@ class OnlineLDA:
         fixed = VBState(state.topics, state.sizes[None], table, state.topic_shares, *priors)
         with self.engine.place(batch.shards()) as placed:
             stats = placed.begin(partial(_first_look, algorithm=algorithm, state=fixed))
-            state = state._replace(theta=placed.documents("theta"))
+            state = state._replace(theta=placed.documents(itemgetter("theta")))
         n_documents = int(np.count_nonzero(np.diff(batch.rows.ends)))
         if n_documents == 0:
             return state

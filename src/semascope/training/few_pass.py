@@ -1,0 +1,148 @@
+"""One pass of CVB0 over a shard, over the few topics that each document has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from semascope.corpus.shards import ByWord, Shard
+from semascope.engines.base import Locals
+from semascope.engines.exact import CountTotal
+from semascope.kernels.few import MOST, all_of_few, few_documents, few_words, keep_few
+from semascope.kernels.lanes import WIDTH
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+LEAST = 0.3
+"""Words in a topic that make it worth keeping."""
+
+EVERY = 8
+"""In each pass one document of so many chooses its topics anew."""
+
+
+class Groups(NamedTuple):
+    """What all documents share, as the kernels take it; named as there."""
+
+    alpha: NDArray[Any]
+    starts: NDArray[np.int64]
+    topics: NDArray[Any]
+    scale: NDArray[Any]
+    floor: NDArray[Any]
+    prior_part: NDArray[Any]
+
+
+class Few(NamedTuple):
+    """The few topics of a shard's documents, as the kernels take them; named as there. What stays with a shard."""
+
+    group_ends: NDArray[np.int64]
+    groups: NDArray[np.int32]
+    now: NDArray[Any]
+    before: NDArray[Any]
+    others: NDArray[Any]
+
+    @classmethod
+    def room(cls, n_documents: int, n_groups: int, dtype: Any) -> Few:
+        """Room for so many groups, to be filled."""
+        now, before = (np.empty((n_groups, WIDTH), dtype) for _ in range(2))
+        ends, groups = np.empty(n_documents + 1, np.int64), np.empty(n_groups, np.int32)
+        return cls(ends, groups, now, before, np.empty(n_documents, dtype))
+
+    def cut(self) -> Few:
+        """These without the room that was not needed."""
+        n = int(self.group_ends[-1])
+        return self._replace(groups=np.array(self.groups[:n]), now=np.array(self.now[:n]), before=np.array(self.before[:n]))
+
+
+class PassOverFew(NamedTuple):
+    """What a pass gives: the documents' next topics, expected counts, Σ n log P(word | document) before it."""
+
+    few: Few
+    expected: ExpectedOfFew
+    log_likelihood: float
+
+
+class ExpectedOfFew(NamedTuple):
+    """How often each word of a shard is expected to come from each topic; worked out while it is added, never stored.
+
+    The last column of the table is for what the prior adds to all topics: see `counts_of_few`.
+    """
+
+    entries: ByWord
+    parts: NDArray[Any]
+    few: Few
+    doc_rows: NDArray[Any]
+    factors: NDArray[Any]
+    shared: Groups
+    languages: NDArray[np.int32]
+    bound: float
+
+    @property
+    def rows(self) -> NDArray[np.int32]:
+        return self.entries.words
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        n_words, n_topics = self.shared.topics.shape
+        return n_words, n_topics + 1
+
+    def add_to(self, table: NDArray[np.int64], scale: float, first: int, last: int) -> None:
+        few_words(
+            *self.entries, self.parts, self.few.group_ends, self.few.groups, self.doc_rows, self.factors,
+            *self.shared, self.languages, table, scale, first, last,
+        )  # fmt: skip
+
+    def empty_total(self) -> CountTotal:
+        return CountTotal.for_part(self)
+
+
+def pass_over_few(
+    shard: Shard, few: Few, momentum: Any, shared: Groups, languages: NDArray[np.int32], passes: int, bound: float
+) -> PassOverFew:
+    """Make a pass, the one after so many; no sum of expected counts is above `bound`."""
+    dtype, n_documents = few.now.dtype, shard.n_documents
+    parts = np.empty((len(shard.rows.words), 2), dtype)
+    doc_rows, factors = np.empty_like(few.now), np.empty_like(few.others)
+    turn = passes % EVERY
+    room = len(few.groups) + len(range(turn, n_documents, EVERY)) * len(shared.starts)
+    new = Few.room(n_documents, room, dtype)
+    log_likelihood = few_documents(
+        *shard.rows, languages, *few, momentum, *shared, turn, EVERY, dtype.type(LEAST),
+        doc_rows, factors, parts, *new,
+    )  # fmt: skip
+    expected = ExpectedOfFew(
+        shard.by_word, parts, few, doc_rows, factors, shared, languages, bound * MOST
+    )  # fmt: skip
+    return PassOverFew(new.cut(), expected, log_likelihood)
+
+
+def few_of(now: NDArray[Any], before: NDArray[Any]) -> Few:
+    """Keep few topics of N_dk in all topics, after the last pass and after the one before."""
+    n_documents, n_topics = now.shape
+    starts = starts_of_groups(n_topics)
+    few = Few.room(n_documents, n_documents * len(starts), now.dtype)
+    keep_few(now, before, now.dtype.type(LEAST), starts, n_topics, *few)
+    return few.cut()
+
+
+def in_all_topics(local: Locals, alpha: NDArray[Any]) -> NDArray[Any]:
+    """P(topic | document) in all topics, of the few that stay with a shard."""
+    few, n_topics = Few(*(local[name] for name in Few._fields)), len(alpha)
+    shares = np.empty((len(few.others), n_topics), few.now.dtype)
+    all_of_few(few.group_ends, few.groups, few.now, few.others, in_groups(alpha), starts_of_groups(n_topics), shares)
+    return shares
+
+
+def starts_of_groups(n_topics: int) -> NDArray[np.int64]:
+    """First topic of each group; the last one begins earlier where it would reach beyond the last topic."""
+    return np.minimum(np.arange(0, n_topics, WIDTH), n_topics - WIDTH)
+
+
+def in_groups(values: NDArray[Any]) -> NDArray[Any]:
+    """Numbers of the topics, group by group along the last axis; zero where a topic counts in the group before."""
+    n_topics = values.shape[-1]
+    starts = starts_of_groups(n_topics)
+    places = starts[:, None] + np.arange(WIDTH)
+    counts_here = places >= np.arange(0, n_topics, WIDTH)[:, None]
+    return np.ascontiguousarray(np.where(counts_here, values[..., places], 0), dtype=values.dtype)
