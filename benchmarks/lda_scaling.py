@@ -98,11 +98,11 @@ def _tokens(texts: list[str], repeats: int) -> dict[str, Any]:
 
 def _topics(corpus: Corpus, by_topics: Sequence[int], repeats: int) -> dict[str, Any]:
     """Seconds of a fit by number of topics, and the perplexity of held-out documents by the largest."""
-    train, test = hold_out(corpus, 0.1, SEED)
+    split = hold_out(corpus, 0.1, SEED)
     topics: dict[str, NDArray[Any]] = {}
 
     def fit(name: str, n_topics: int, few_from: int | None) -> None:
-        topics[name] = _fit(train, n_topics, PASSES, few_from)
+        topics[name] = _fit(split.train, n_topics, PASSES, few_from)
 
     works = {str(n): partial(fit, str(n), n, None) for n in by_topics}
     over_all = {f"{n}, all": partial(fit, f"{n}, all", n, OVER_ALL) for n in by_topics if n >= FEW_FROM}
@@ -113,7 +113,9 @@ def _topics(corpus: Corpus, by_topics: Sequence[int], repeats: int) -> dict[str,
         "points": {size: found.of[size].median for size in works},
         "over all": {size: found.of[size].median for size in over_all},
         "perplexity": {
-            way: perplexity(topics[name], test.shards(), ThreadEngine(THREADS)) for way, name in ways.items() if name in topics
+            way: perplexity(topics[name], split.heldout.shards(), ThreadEngine(THREADS))
+            for way, name in ways.items()
+            if name in topics
         },
         "others": found.others,
         "runs": found.to_dict(),

@@ -11,7 +11,7 @@ from helpers import collection, large_counts, random_counts
 from reference.cvb0 import cvb0_dense, go_on_dense
 from semascope import LDA, PLSA, Analyzer, Corpus, ThreadEngine, load
 from semascope.engines.exact import Accumulator
-from semascope.training.cvb0 import CVB0, HELD, MOMENTUM
+from semascope.training.cvb0 import CVB0, GUIDED, MOMENTUM
 from semascope.training.polya import next_alpha, next_eta, statistics_of_alpha
 from semascope.training.priors import WordPrior
 
@@ -44,7 +44,7 @@ class Dense:
         counts = go_on_dense(self.words, self.old_words, momentum)
         told = self.eta > self.eta.min()
         elsewhere = told.any(axis=1, keepdims=True) & ~told
-        topics = np.where(elsewhere, counts * min(self.passes / HELD, 1), counts) + self.eta
+        topics = np.where(elsewhere, counts * min(self.passes / GUIDED, 1), counts) + self.eta
         self.passes += 1
         sums = self.same @ topics
         doc, words, log_likelihood = cvb0_dense(self.counts, rows, topics, sums, self.alpha, self.eta.min())

@@ -104,6 +104,16 @@ def read_only(rows: Rows) -> Rows:
     return Rows(frozen(rows.ends, np.int64), frozen(rows.words, np.int32), frozen(rows.counts, np.float32))
 
 
+def to_write_over(array: NDArray[Any]) -> NDArray[Any]:
+    """Give an array that is not needed any more for its memory to be used again, with what it holds; frozen ones too.
+
+    Where nothing can be written, in a memory-map for example, a copy.
+    """
+    owner = array if array.base is None else array.base
+    in_hand = isinstance(owner, np.ndarray) and owner.flags.writeable and owner.shape == array.shape
+    return owner if in_hand else np.array(array)
+
+
 def frozen(array: NDArray[Any], dtype: Any) -> NDArray[Any]:
     """Give a view of one type and order that cannot be written to, as memory-maps cannot: one signature for all.
 

@@ -152,14 +152,14 @@ def counts_of(totals, unit, counts):
 
 
 @kernel
-def go_on(counts, before, momentum, languages, ahead, sums, sums_ahead):
+def go_on(counts, table, momentum, languages, sums, sums_ahead):
     """From counts to those ahead in the direction that they have moved.
 
     Same numbers as tests/reference/cvb0.py::go_on_dense.
 
     counts      float[v, k]    in       N_wk after the last pass
-    before      float[v, k]    in       and after the one before
-    ahead       float[v, k]    out      N_wk + momentum · (N_wk − what it was before), at least 0
+    table       float[v, k]    in       N_wk after the pass before
+                               out      N_wk + momentum · (N_wk − what it was before), at least 0
     sums        float64[k]     in, out  sums of `counts` are added
     sums_ahead  float64[l, k]  in, out  sums of `ahead` over the words of each language are added
     """
@@ -167,9 +167,9 @@ def go_on(counts, before, momentum, languages, ahead, sums, sums_ahead):
     for word in range(counts.shape[0]):
         lang = languages[word]
         for k in range(counts.shape[1]):
-            ahead[word, k] = max(counts[word, k] + momentum * (counts[word, k] - before[word, k]), nothing)
+            table[word, k] = max(counts[word, k] + momentum * (counts[word, k] - table[word, k]), nothing)
             sums[k] += np.float64(counts[word, k])
-            sums_ahead[lang, k] += np.float64(ahead[word, k])
+            sums_ahead[lang, k] += np.float64(table[word, k])
 
 
 @kernel

@@ -231,18 +231,19 @@ def all_of_few(group_ends, groups, kept, others, alpha, starts, shares):
 
 
 @kernel
-def counts_of_few(totals, unit, alpha, topics, prior_part, counts):
+def counts_of_few(totals, unit, alpha, prior_part, table):
     """From the exact totals of `few_words` to N_wk.
 
     totals  int64[v, k + 1]  in   N_wk over `unit`, less what the last column says
-    alpha   float[k]         in   and `topics`, `prior_part`, as the pass had them
-    counts  float[v, k]      out  N_wk
+    alpha   float[k]         in   and `prior_part`, as the pass had them
+    table   float[v, k]      in   `topics` as the pass had them
+                             out  N_wk
     """
-    n_topics, nothing = counts.shape[1], unit - unit
+    n_topics, nothing = table.shape[1], unit - unit
     for word in range(len(totals)):
         by_prior = totals[word, n_topics] * unit / prior_part[word]
         for k in range(n_topics):
-            counts[word, k] = max(totals[word, k] * unit + by_prior * alpha[k] * topics[word, k], nothing)
+            table[word, k] = max(totals[word, k] * unit + by_prior * alpha[k] * table[word, k], nothing)
 
 
 # --- parts of a pass -----------------------------------------------------------------------------------------------------

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from semascope.corpus.shards import Shard, frozen
+from semascope.corpus.shards import Shard, frozen, to_write_over
 from semascope.engines.base import Locals
 from semascope.engines.exact import CountTotal, Scalars, ScalarTotal
 from semascope.kernels.cvb0 import counts_of, go_on, normalise, prior_parts
 from semascope.kernels.few import counts_of_few
 from semascope.kernels.lanes import WIDTH
-from semascope.training.cvb0_pass import Documents, ExpectedTopics, Tables, pass_over
+from semascope.training.cvb0_pass import Documents, ExpectedTopics, PassOver, Tables, pass_over
 from semascope.training.em import StartStats
 from semascope.training.few_pass import (
     ExpectedOfFew,
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 MOMENTUM = 0.95
 """How far to go on in the direction of the last pass."""
 
-HELD = 10
+GUIDED = 10
 """Passes in which words of an informed prior are held back from other topics than their own."""
 
 LEARN_ALPHA_EVERY = 5
@@ -123,29 +123,16 @@ class CVB0(LDASettings):
         no_part = np.empty(0, self.dtype)
         state = CVB0State(counts, counts, nothing, even, no_part, alpha, alpha, self.prior.base, 0.0, -math.inf, 0)
         ahead = np.array(counts)
-        self._hold(ahead, nothing, 0)
+        self._guide(ahead, 0)
         return self._with_topics(state, ahead, self._sums_of(ahead))
 
     def step(self, shard: Shard, local: Locals, state: CVB0State) -> tuple[Locals, CVB0Stats]:  # type: ignore[override]
         """One pass over a shard."""
-        new: Locals
-        expected: ExpectedTopics | ExpectedOfFew
-        if self._is_over_few(state.passes):
-            few = Few(*(local[name] for name in Few._fields))
-            few_done = pass_over_few(
-                shard, few, self._momentum(state), self._groups(state), self.word_languages, state.passes, self.n_tokens
-            )
-            new, expected, log_likelihood = few_done.few._asdict(), few_done.expected, few_done.log_likelihood
-        else:
-            tables, documents = self._as_kernels_take_it(state, local)
-            done = pass_over(shard, documents, tables, self.word_languages, self.n_tokens)
-            new, expected, log_likelihood = {"theta": done.theta, "before": documents.theta}, done.expected, done.log_likelihood
-            if self._is_over_few(state.passes + 1):
-                new = self._few_of(new, lengths_of(shard), state)._asdict()
+        done = (self._pass_over_few if self._is_over_few(state.passes) else self._pass_over_all)(shard, local, state)
         for_alpha = (0.0,) * (self.n_topics + 1)
         if self._learns_alpha_after(state):
-            for_alpha = statistics_of_alpha(self._theta_of(new, state.alpha), lengths_of(shard), state.alpha)
-        return new, CVB0Stats(expected, Scalars((log_likelihood,)), Scalars(for_alpha))
+            for_alpha = statistics_of_alpha(self._theta_of(done.local, state.alpha), lengths_of(shard), state.alpha)
+        return done.local, CVB0Stats(done.expected, Scalars((done.log_likelihood,)), Scalars(for_alpha))
 
     def update(self, state: CVB0State, stats: CVB0Stats) -> CVB0State:  # type: ignore[override]
         """Make the next topics of the expected counts, and take a step of the priors that are learned."""
@@ -154,10 +141,10 @@ class CVB0(LDASettings):
         objective = self.objective(state, stats)
         fell = objective < state.objective and state.passes != self._first_over_few
         momentum = 0.0 if state.passes == 0 or fell else MOMENTUM
-        counts, ahead = self._counts_of(state, stats.word_topic), np.empty_like(state.counts)
+        counts, ahead = self._counts_of(state, stats.word_topic), to_write_over(state.counts)
         shares, sums = np.zeros(self.n_topics), np.zeros_like(state.scale)
-        go_on(counts, state.counts, counts.dtype.type(momentum), self.word_languages, ahead, shares, sums)
-        self._hold(ahead, sums, state.passes + 1)
+        go_on(counts, ahead, counts.dtype.type(momentum), self.word_languages, shares, sums)
+        sums -= self._guide(ahead, state.passes + 1)
         alpha, eta = state.alpha, state.eta
         if self._learns_alpha_after(state):
             alpha = next_alpha(alpha, stats.for_alpha.sums())
@@ -185,7 +172,7 @@ class CVB0(LDASettings):
         return self._theta_of(local, state.document_alpha)
 
     def _theta_of(self, local: Locals, alpha: NDArray[np.float64]) -> NDArray[Any]:
-        return local["theta"] if "theta" in local else in_all_topics(local, alpha.astype(self.dtype))
+        return local["theta"] if "theta" in local else in_all_topics(Few.of(local), alpha.astype(self.dtype))
 
     @property
     def _first_over_few(self) -> int | None:
@@ -199,51 +186,56 @@ class CVB0(LDASettings):
         """Whether the pass with this number, from 0 on, goes over few topics."""
         return self._first_over_few is not None and number >= self._first_over_few
 
-    def _few_of(self, local: Locals, lengths: NDArray[np.float64], state: CVB0State) -> Few:
-        """Keep few topics of documents that have something of all after a pass with this state."""
-        held = {"theta": state.alpha, "before": state.document_alpha}
-        sizes = {name: lengths + alpha.sum() for name, alpha in held.items()}
-        counts = (local[name] * sizes[name][:, None].astype(self.dtype) - held[name].astype(self.dtype) for name in held)
-        return few_of(*(np.maximum(part, 0) for part in counts))
+    def _pass_over_few(self, shard: Shard, local: Locals, state: CVB0State) -> PassOver:
+        _, alpha, scale, floor = self._small_tables(state)
+        starts, few, momentum = starts_of_groups(self.n_topics), Few.of(local), self._momentum(state)
+        shared = Groups(in_groups(alpha), starts, state.topics, in_groups(scale), in_groups(floor), state.prior_part)
+        return pass_over_few(shard, few, momentum, shared, self.word_languages, state.passes, self.n_tokens)
 
-    def _groups(self, state: CVB0State) -> Groups:
-        alpha, scale, floor = (
-            in_groups(part.astype(self.dtype)) for part in (state.alpha, state.scale, state.eta * state.scale)
-        )
-        return Groups(alpha, starts_of_groups(self.n_topics), state.topics, scale, floor, state.prior_part)
+    def _pass_over_all(self, shard: Shard, local: Locals, state: CVB0State) -> PassOver:
+        held, alpha, scale, floor = self._small_tables(state)
+        theta, before = (frozen(local[name], self.dtype) for name in ("theta", "before"))
+        documents, tables = Documents(theta, before, self._momentum(state), held), Tables(alpha, state.topics, scale, floor)
+        done = pass_over(shard, documents, tables, self.word_languages, self.n_tokens)
+        if not self._is_over_few(state.passes + 1):
+            return done
+        sizes, priors = lengths_of(shard)[:, None].astype(self.dtype), {"theta": alpha, "before": held}
+        now, then = (np.maximum(done.local[name] * (sizes + prior.sum()) - prior, 0) for name, prior in priors.items())
+        return done._replace(local=few_of(now, then)._asdict())
+
+    def _small_tables(self, state: CVB0State) -> tuple[NDArray[Any], ...]:
+        """The α that documents hold, the one to use, 1 / (N_k + Σ_w η) and η / (N_k + Σ_w η), as the kernels take them."""
+        exact = (state.document_alpha, state.alpha, state.scale, state.eta * state.scale)
+        return tuple(part.astype(self.dtype) for part in exact)
 
     def _momentum(self, state: CVB0State) -> Any:
         return np.dtype(self.dtype).type(state.momentum)
 
     def _counts_of(self, state: CVB0State, total: CountTotal) -> NDArray[Any]:
         """N_wk after the pass that gave this total."""
-        counts, unit = np.empty_like(state.counts), np.dtype(self.dtype).type(math.ldexp(1.0, -total.exponent))
+        counts, unit = to_write_over(state.topics), np.dtype(self.dtype).type(math.ldexp(1.0, -total.exponent))
         if self._is_over_few(state.passes):
-            counts_of_few(total.table, unit, state.alpha.astype(self.dtype), state.topics, state.prior_part, counts)
+            counts_of_few(total.table, unit, state.alpha.astype(self.dtype), state.prior_part, counts)
         else:
             counts_of(total.table, unit, counts)
         return counts
 
-    def _as_kernels_take_it(self, state: CVB0State, local: Locals) -> tuple[Tables, Documents]:
-        alpha, scale = state.alpha.astype(self.dtype), state.scale.astype(self.dtype)
-        floor = (state.eta * state.scale).astype(self.dtype)
-        theta, before = (frozen(local[name], self.dtype) for name in ("theta", "before"))
-        held = state.document_alpha.astype(self.dtype)
-        return Tables(alpha, state.topics, scale, floor), Documents(theta, before, self._momentum(state), held)
-
-    def _hold(self, counts: NDArray[Any], sums: NDArray[np.float64], passes: int) -> None:
+    def _guide(self, counts: NDArray[Any], passes: int) -> NDArray[np.float64]:
         """In the first passes, keep words that the prior puts into topics out of the others; less and less so.
 
-        Otherwise a topic that happens to start with more of a theme draws its words away before their own can.
+        Otherwise a topic that happens to start with more of a theme draws its words away before their own can. Counts are taken
+        away in place; gives how many, for each language and topic.
         """
-        if not self.prior.guides or passes >= HELD:
-            return
+        gone = np.zeros((len(self.language_sizes), self.n_topics))
+        if not self.prior.guides or passes >= GUIDED:
+            return gone
         words, rows = np.unique(self.prior.words, return_inverse=True)
         elsewhere = np.ones((len(words), self.n_topics), dtype=bool)
         elsewhere[rows, self.prior.topics] = False
-        taken = counts[words] * elsewhere * counts.dtype.type(1 - passes / HELD)
+        taken = counts[words] * elsewhere * counts.dtype.type(1 - passes / GUIDED)
         counts[words] -= taken
-        np.subtract.at(sums, self.word_languages[words], taken)
+        np.add.at(gone, self.word_languages[words], taken)
+        return gone
 
     def _sums_of(self, counts: NDArray[Any]) -> NDArray[np.float64]:
         """Counts of each topic in each language."""

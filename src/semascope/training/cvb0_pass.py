@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from semascope.corpus.shards import ByWord, Shard
+from semascope.engines.base import Locals
 from semascope.engines.exact import CountTotal
 from semascope.kernels.cvb0 import cvb0_documents, cvb0_words
 
@@ -33,10 +34,10 @@ class Documents(NamedTuple):
 
 
 class PassOver(NamedTuple):
-    """What a pass gives: the documents' next topics, expected counts, Σ n log P(word | document) before it."""
+    """What a pass gives: what stays with the shard, expected counts, Σ n log P(word | document) before it."""
 
-    theta: NDArray[Any]
-    expected: ExpectedTopics
+    local: Locals
+    expected: Any
     log_likelihood: float
 
 
@@ -74,4 +75,4 @@ def pass_over(shard: Shard, documents: Documents, tables: Tables, languages: NDA
     inverses, weights = (np.empty(len(shard.rows.words), dtype=doc_rows.dtype) for _ in range(2))
     log_likelihood = cvb0_documents(*shard.rows, languages, *documents, *tables, doc_rows, new_theta, inverses, weights)
     expected = ExpectedTopics(shard.by_word, inverses, weights, doc_rows, tables, languages, bound)
-    return PassOver(new_theta, expected, log_likelihood)
+    return PassOver({"theta": new_theta, "before": documents.theta}, expected, log_likelihood)

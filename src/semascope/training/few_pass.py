@@ -11,6 +11,7 @@ from semascope.engines.base import Locals
 from semascope.engines.exact import CountTotal
 from semascope.kernels.few import MOST, all_of_few, few_documents, few_words, keep_few
 from semascope.kernels.lanes import WIDTH
+from semascope.training.cvb0_pass import PassOver
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -43,6 +44,11 @@ class Few(NamedTuple):
     others: NDArray[Any]
 
     @classmethod
+    def of(cls, local: Locals) -> Few:
+        """Those that stay with a shard."""
+        return cls(*(local[name] for name in cls._fields))
+
+    @classmethod
     def room(cls, n_documents: int, n_groups: int, dtype: Any) -> Few:
         """Room for so many groups, to be filled."""
         now, before = (np.empty((n_groups, WIDTH), dtype) for _ in range(2))
@@ -53,14 +59,6 @@ class Few(NamedTuple):
         """These without the room that was not needed."""
         n = int(self.group_ends[-1])
         return self._replace(groups=np.array(self.groups[:n]), now=np.array(self.now[:n]), before=np.array(self.before[:n]))
-
-
-class PassOverFew(NamedTuple):
-    """What a pass gives: the documents' next topics, expected counts, Σ n log P(word | document) before it."""
-
-    few: Few
-    expected: ExpectedOfFew
-    log_likelihood: float
 
 
 class ExpectedOfFew(NamedTuple):
@@ -99,7 +97,7 @@ class ExpectedOfFew(NamedTuple):
 
 def pass_over_few(
     shard: Shard, few: Few, momentum: Any, shared: Groups, languages: NDArray[np.int32], passes: int, bound: float
-) -> PassOverFew:
+) -> PassOver:
     """Make a pass, the one after so many; no sum of expected counts is above `bound`."""
     dtype, n_documents = few.now.dtype, shard.n_documents
     parts = np.empty((len(shard.rows.words), 2), dtype)
@@ -114,7 +112,7 @@ def pass_over_few(
     expected = ExpectedOfFew(
         shard.by_word, parts, few, doc_rows, factors, shared, languages, bound * MOST
     )  # fmt: skip
-    return PassOverFew(new.cut(), expected, log_likelihood)
+    return PassOver(new.cut()._asdict(), expected, log_likelihood)
 
 
 def few_of(now: NDArray[Any], before: NDArray[Any]) -> Few:
@@ -126,9 +124,9 @@ def few_of(now: NDArray[Any], before: NDArray[Any]) -> Few:
     return few.cut()
 
 
-def in_all_topics(local: Locals, alpha: NDArray[Any]) -> NDArray[Any]:
-    """P(topic | document) in all topics, of the few that stay with a shard."""
-    few, n_topics = Few(*(local[name] for name in Few._fields)), len(alpha)
+def in_all_topics(few: Few, alpha: NDArray[Any]) -> NDArray[Any]:
+    """P(topic | document) in all topics, of few."""
+    n_topics = len(alpha)
     shares = np.empty((len(few.others), n_topics), few.now.dtype)
     all_of_few(few.group_ends, few.groups, few.now, few.others, in_groups(alpha), starts_of_groups(n_topics), shares)
     return shares

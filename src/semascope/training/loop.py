@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 
 class Algorithm(Protocol):
-    """A batch algorithm: a frozen dataclass of settings, whose methods are pure functions."""
+    """A batch algorithm: a frozen dataclass of settings, whose methods are pure functions.
+
+    Only `update` may use the memory of the state that it is given for the next one: large tables are dear to make anew.
+    """
 
     state_type: ClassVar[type]
     """A named tuple of arrays and numbers."""
