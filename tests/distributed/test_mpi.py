@@ -162,8 +162,9 @@ main()
 
 def test_likeness_names_what_results_depend_on():
     assert likeness() == likeness()
-    assert difference([likeness(), likeness()]) is None
-    assert "rank 1 has processor other" in difference([likeness(), {**likeness(), "processor": "other"}])
+    assert difference([("rank 0", likeness()), ("rank 1", likeness())]) is None
+    unlike = {**likeness(), "processor": "other"}
+    assert "rank 1 has processor other, but rank 0 has" in difference([("rank 0", likeness()), ("rank 1", unlike)])
 
 
 def test_without_mpirun_there_is_one_rank_and_that_is_said(corpus_path, tmp_path, alone):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import platform
+from collections.abc import Sequence
 
 
 def likeness() -> dict[str, str]:
@@ -24,13 +25,14 @@ def likeness() -> dict[str, str]:
     }
 
 
-def difference(of_ranks: list[dict[str, str]]) -> str | None:
-    """Say in a sentence where a rank is unlike the first; None when all are alike."""
-    for rank, found in enumerate(of_ranks):
-        for name, value in of_ranks[0].items():
+def difference(processes: Sequence[tuple[str, dict[str, str]]]) -> str | None:
+    """Say in a sentence where a process, given with what it is called, is unlike the first; None when all are alike."""
+    first, of_first = processes[0]
+    for process, found in processes:
+        for name, value in of_first.items():
             if found.get(name) != value:
                 return (
-                    f"rank {rank} has {name} {found.get(name)}, but rank 0 has {name} {value}: their results would differ; "
-                    "give all ranks the same packages and the same kind of processor."
+                    f"{process} has {name} {found.get(name)}, but {first} has {name} {value}: their results would differ; "
+                    "give all of them the same packages and the same kind of processor."
                 )
     return None

@@ -24,7 +24,7 @@ from semascope.corpus.shards import Shard, ShardRef
 from semascope.engines.base import Locals, Stats
 from semascope.engines.exact import CountTotal
 from semascope.engines.likeness import difference, likeness
-from semascope.engines.spilling import new_row_file
+from semascope.engines.spilling import RowMaker, new_row_file
 from semascope.engines.threads import OnThreads
 from semascope.errors import InputError, MissingExtraError
 from semascope.machine import usable_cores
@@ -88,7 +88,7 @@ class MPIEngine:
     def place(self, shards: Sequence[ShardRef], work_dir: Path | None = None) -> Iterator[OnRanks]:
         """Open this rank's shards and start its threads."""
         comm = world()
-        unlike = difference(comm.allgather(likeness()))
+        unlike = difference([(f"rank {rank}", found) for rank, found in enumerate(comm.allgather(likeness()))])
         if unlike:
             error = InputError(unlike)
             error.on_all_ranks = True  # type: ignore[attr-defined]
@@ -153,7 +153,7 @@ class OnRanks:
         first = self._comm.bcast(first, root=0)
         return first if total is None else total
 
-    def documents(self, rows: Callable[[Locals], NDArray[Any]]) -> NDArray[Any]:
+    def documents(self, rows: RowMaker) -> NDArray[Any]:
         """Have every rank write its rows into one file, and map it: no rank holds or sends them all."""
         path = self._directory / f"rows-{uuid.uuid4().hex}.npy"
         path = self._comm.bcast(path, root=0)

@@ -7,14 +7,17 @@ import platform
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+import uuid
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from semascope.corpus.shards import ShardRef
 from semascope.engines.base import Locals
+from semascope.storage import Directory, Draft
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,26 +49,34 @@ def _is_in_use(folder: Path) -> bool:
 
 
 class SpilledLocals:
-    """The locals of shards, by number, each array in a file of a folder."""
+    """The locals of shards, by number, each array in a file of a folder that may be shared by several processes."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._names: dict[int, list[str]] = {}
 
     def __getitem__(self, number: int) -> Locals:
         """Map the arrays of a shard."""
-        return {name: np.load(self._file(name, number), mmap_mode="r") for name in self._names[number]}
+        files = sorted(self._folder.glob(f"*-{number:06d}.npy"))
+        return {file.name.rsplit("-", 1)[0]: np.load(file, mmap_mode="r") for file in files}
 
     def __setitem__(self, number: int, arrays: Locals) -> None:
         """Write the arrays of a shard. What was mapped before stays as it is: the new file takes the place of the old."""
+        old = {file.name for file in self._folder.glob(f"*-{number:06d}.npy")}
         for name, array in arrays.items():
-            fresh = self._folder / f"{local_name(name, number)}.new.npy"
-            np.save(fresh, array, allow_pickle=False)
-            fresh.replace(self._file(name, number))
-        self._names[number] = list(arrays)
+            target, fresh = f"{local_name(name, number)}.npy", self._folder / f"{uuid.uuid4().hex}.new"
+            with fresh.open("wb") as file:
+                np.save(file, array, allow_pickle=False)
+            fresh.replace(self._folder / target)
+            old.discard(target)
+        for left in old:
+            (self._folder / left).unlink(missing_ok=True)
 
-    def _file(self, name: str, number: int) -> Path:
-        return self._folder / f"{local_name(name, number)}.npy"
+
+AllLocals = dict[int, Locals] | SpilledLocals
+"""The locals of shards, by number."""
+
+RowMaker = Callable[[Locals], "NDArray[Any]"]
+"""Makes of the locals of a shard one row for each of its documents."""
 
 
 def local_name(name: str, number: int) -> str:
@@ -73,6 +84,38 @@ def local_name(name: str, number: int) -> str:
     return f"{name}-{number:06d}"
 
 
+def save_locals(draft: Draft, shards: Sequence[ShardRef], kept: AllLocals) -> None:
+    """Write the locals of some shards."""
+    for shard in shards:
+        arrays = kept[shard.number]
+        for name, array in arrays.items():
+            draft.array(local_name(name, shard.number), array)
+        draft.facts["locals"] = list(arrays)
+
+
+def load_locals(directory: Directory, shards: Sequence[ShardRef], kept: AllLocals) -> None:
+    """Take up the locals of some shards that `save_locals` wrote."""
+    names = directory.facts["locals"]
+    for shard in shards:
+        stored = {name: directory.array(local_name(name, shard.number)) for name in names}
+        kept[shard.number] = {name: np.array(array) for name, array in stored.items()}
+
+
 def new_row_file(path: Path, like: NDArray[Any], n_documents: int) -> None:
     """Make a file for the rows of all documents, each as one of `like`."""
     np.lib.format.open_memmap(path, mode="w+", dtype=like.dtype, shape=(n_documents, *like.shape[1:])).flush()
+
+
+def write_rows(path: Path, shards: Sequence[ShardRef], kept: AllLocals, rows: RowMaker) -> None:
+    """Write what `rows` makes of the locals of some shards into a file with the rows of all documents."""
+    table = np.load(path, mmap_mode="r+")
+    for shard in shards:
+        table[shard.first_document : shard.first_document + shard.n_documents] = rows(kept[shard.number])
+    table.flush()
+
+
+def rows_in_file(path: Path, shards: Sequence[ShardRef], kept: AllLocals, rows: RowMaker) -> NDArray[Any]:
+    """What `rows` makes of the locals of all shards, mapped from a file; still readable when that is gone."""
+    new_row_file(path, rows(kept[shards[0].number]), sum(shard.n_documents for shard in shards))
+    write_rows(path, shards, kept, rows)
+    return np.asarray(np.load(path, mmap_mode="r"))

@@ -14,7 +14,16 @@ import numpy as np
 from semascope.corpus.shards import Shard, ShardRef
 from semascope.engines.base import Locals, Stats
 from semascope.engines.exact import Accumulator
-from semascope.engines.spilling import SpilledLocals, local_name, new_row_file, spill_folder
+from semascope.engines.spilling import (
+    AllLocals,
+    RowMaker,
+    SpilledLocals,
+    load_locals,
+    rows_in_file,
+    save_locals,
+    spill_folder,
+    write_rows,
+)
 from semascope.machine import usable_cores
 from semascope.storage import Directory, Draft, writing
 
@@ -73,7 +82,7 @@ class OnThreads:
         self._pool = pool
         self._spill = spill
         self._shards = list(shards) if spill else list(pool.map(lambda ref: ref.open(), shards))
-        self._locals: dict[int, Locals] | SpilledLocals = SpilledLocals(spill) if spill else {}
+        self._locals: AllLocals = SpilledLocals(spill) if spill else {}
         self._last_total: Stats = None
 
     def begin(self, task: Callable[[Shard], tuple[Locals, Stats]]) -> Stats:
@@ -100,24 +109,18 @@ class OnThreads:
         self._last_total = accumulator.total
         return accumulator.total
 
-    def documents(self, rows: Callable[[Locals], NDArray[Any]]) -> NDArray[Any]:
-        if self._spill is None:
-            return np.concatenate([rows(self._locals[shard.number]) for shard in self._shards])
-        path = self._spill / "all-rows.npy"
-        new_row_file(path, self.rows_of_first_shard(rows), sum(shard.n_documents for shard in self._shards))
-        self.write_rows(path, rows)
-        return np.asarray(np.load(path, mmap_mode="r"))  # still readable when the folder is gone
+    def documents(self, rows: RowMaker) -> NDArray[Any]:
+        if self._spill:
+            return rows_in_file(self._spill / "all-rows.npy", self._shards, self._locals, rows)
+        return np.concatenate([rows(self._locals[shard.number]) for shard in self._shards])
 
-    def rows_of_first_shard(self, rows: Callable[[Locals], NDArray[Any]]) -> NDArray[Any]:
+    def rows_of_first_shard(self, rows: RowMaker) -> NDArray[Any]:
         """Give what `rows` makes of the locals of the first shard."""
         return rows(self._locals[self._shards[0].number])
 
-    def write_rows(self, path: Path, rows: Callable[[Locals], NDArray[Any]]) -> None:
+    def write_rows(self, path: Path, rows: RowMaker) -> None:
         """Write what `rows` makes of the locals of these shards into a file with the rows of all documents."""
-        table = np.load(path, mmap_mode="r+")
-        for shard in self._shards:
-            table[shard.first_document : shard.first_document + shard.n_documents] = rows(self._locals[shard.number])
-        table.flush()
+        write_rows(path, self._shards, self._locals, rows)
 
     def save(self, target: Path, kind: str, version: int, fill: Callable[[Draft], None]) -> None:
         with writing(target, kind, version) as draft:
@@ -126,17 +129,10 @@ class OnThreads:
 
     def save_locals(self, draft: Draft) -> None:
         """Write the locals of these shards."""
-        for shard in self._shards:
-            arrays = self._locals[shard.number]
-            for name, array in arrays.items():
-                draft.array(local_name(name, shard.number), array)
-            draft.facts["locals"] = list(arrays)
+        save_locals(draft, self._shards, self._locals)
 
     def load_locals(self, directory: Directory) -> None:
-        names = directory.facts["locals"]
-        for shard in self._shards:
-            stored = {name: directory.array(local_name(name, shard.number)) for name in names}
-            self._locals[shard.number] = {name: np.array(array) for name, array in stored.items()}
+        load_locals(directory, self._shards, self._locals)
 
     def agree(self, value: T) -> T:
         return value
