@@ -26,9 +26,9 @@ from semascope.corpus.building import (
     write_corpus,
 )
 from semascope.corpus.count import count_texts, count_tokens
-from semascope.corpus.documents import check_unique, described, numbered, without_empty_columns
+from semascope.corpus.documents import check_unique, described, numbered, numbers_in, numbers_of, without_empty_columns
 from semascope.corpus.lexicon import Lexicon
-from semascope.corpus.matrix import lexicon_of_columns, rows_of_matrix
+from semascope.corpus.matrix import lexicon_of_columns, matrix_of_rows, rows_of_matrix
 from semascope.corpus.number import CountedLanguages
 from semascope.corpus.pieces import PieceList
 from semascope.corpus.readers.fields import document_schema
@@ -335,16 +335,7 @@ class Corpus:
     @cached_property
     def counts(self) -> sp.csr_matrix:
         """The counts as a SciPy matrix, documents × words."""
-        matrix = sp.csr_matrix((self.n_documents, self.n_words), dtype=np.float32)
-        # Set the arrays by hand: SciPy's constructor would copy and check what is known to be in order.
-        matrix.indices, matrix.data = self.rows.words, self.rows.counts
-        matrix.indptr = self.rows.ends
-        if len(self.rows.words) < 2**31:
-            matrix.indptr = self.rows.ends.astype(np.int32)  # SciPy wants one type for both
-        else:
-            matrix.indices = self.rows.words.astype(np.int64)
-        matrix.has_canonical_format = True
-        return matrix
+        return matrix_of_rows(self.rows, self.n_words)
 
     def shards(self) -> list[ShardRef]:
         """The pieces that work is divided into."""
@@ -378,15 +369,7 @@ class Corpus:
         keep : polars expression, boolean array, or document numbers
             An expression is over `documents`: ``pl.col("labels").list.contains("sci.space")``, for example.
         """
-        if isinstance(keep, pl.Expr):
-            chosen = np.flatnonzero(self.documents.select(keep.fill_null(value=False)).to_series().to_numpy())
-        else:
-            chosen = np.asarray(keep)
-            if chosen.dtype == bool:
-                if len(chosen) != self.n_documents:
-                    msg = f"filter got {len(chosen):,} truth values for {self.n_documents:,} documents."
-                    raise InputError(msg)
-                chosen = np.flatnonzero(chosen)
+        chosen = numbers_of(keep, self.documents) if isinstance(keep, pl.Expr) else numbers_in(keep, self.n_documents)
         taken = self.counts[chosen]
         rows = Rows(taken.indptr.astype(np.int64), taken.indices, taken.data)
         return Corpus(rows, self.lexicon, self.documents[chosen], self.analyzer)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from semascope.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 ALWAYS = ("id", "text", "labels")
 """Columns that are kept even where they are empty."""
@@ -60,3 +64,19 @@ def check_unique(ids: Any) -> Any:
 def without_empty_columns(documents: pl.DataFrame) -> pl.DataFrame:
     """Leave out fields that no document has."""
     return documents.select(s for s in documents if s.name in ALWAYS or s.null_count() < len(s))
+
+
+def numbers_of(keep: pl.Expr, documents: pl.DataFrame) -> NDArray[np.intp]:
+    """Numbers of the documents of which an expression is true."""
+    return np.flatnonzero(documents.select(keep.fill_null(value=False)).to_series().to_numpy())
+
+
+def numbers_in(keep: Sequence[int] | NDArray[Any], n_documents: int) -> NDArray[Any]:
+    """Numbers of the documents that a list of numbers, or one truth value for each document, names."""
+    chosen = np.asarray(keep)
+    if chosen.dtype != bool:
+        return chosen
+    if len(chosen) != n_documents:
+        msg = f"filter got {len(chosen):,} truth values for {n_documents:,} documents."
+        raise InputError(msg)
+    return np.flatnonzero(chosen)

@@ -58,3 +58,17 @@ def _check_counts(matrix: Any) -> None:
             row = int(np.searchsorted(matrix.indptr, at, side="right")) - 1
             msg = f"counts must be finite and not negative: row {row}, column {matrix.indices[at]} is {what} ({data[at]})."
             raise InputError(msg)
+
+
+def matrix_of_rows(rows: Rows, n_words: int) -> sp.csr_matrix:
+    """The counts as a SciPy matrix, documents × words, without copying them."""
+    matrix = sp.csr_matrix((len(rows.ends) - 1, n_words), dtype=np.float32)
+    # Set the arrays by hand: SciPy's constructor would copy and check what is known to be in order.
+    matrix.indices, matrix.data = rows.words, rows.counts
+    matrix.indptr = rows.ends
+    if len(rows.words) < 2**31:
+        matrix.indptr = rows.ends.astype(np.int32)  # SciPy wants one type for both
+    else:
+        matrix.indices = rows.words.astype(np.int64)
+    matrix.has_canonical_format = True
+    return matrix

@@ -59,6 +59,13 @@ class Shard:
         """The entries in the order of their words."""
         return ByWord(*by_word(self.rows.ends, self.rows.words, self.n_words))
 
+    @cached_property
+    def lengths(self) -> NDArray[np.float64]:
+        """Words of each document."""
+        firsts, lasts = self.rows.ends[:-1], self.rows.ends[1:]
+        sums = np.add.reduceat(np.append(self.rows.counts, 0).astype(np.float64), firsts)
+        return np.where(firsts < lasts, sums, 0.0)
+
     def open(self) -> Shard:
         """Give itself: a shard in memory is open."""
         return self

@@ -26,7 +26,7 @@ from semascope.kernels.prefetch import prefetch
 AHEAD = 4
 """How many entries later those are whose memory is asked for."""
 
-MOST = 2.0**16
+MOST = 2.0**10
 """The prior's part of a word in a document is at most so many times what its topics sum up to, so that sums stay in bounds."""
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import numbers
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -12,7 +11,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 import polars as pl
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
 from semascope.corpus.analyzers import Analyzers, from_settings, to_settings
@@ -26,6 +24,7 @@ from semascope.errors import InputError, InterruptedFitWarning
 from semascope.evaluation.coherence import coherence, diversity
 from semascope.evaluation.heldout import perplexity
 from semascope.evaluation.watching import in_turn, watching
+from semascope.models.given import is_texts, is_whole, seed_of
 from semascope.models.settings import read_settings, write_settings
 from semascope.models.topics import NamedTopics
 from semascope.models.words import word_table
@@ -75,7 +74,7 @@ class TopicModel(NamedTopics, TransformerMixin, BaseEstimator):
         if isinstance(X, list | tuple | pl.Series) and len(X) == 0:
             msg = f"{type(self).__name__}: there are no documents to learn from."
             raise InputError(msg)
-        if _is_texts(X):
+        if is_texts(X):
             X = Corpus.from_texts(X)
         if isinstance(X, Corpus):
             corpus = X
@@ -96,7 +95,7 @@ class TopicModel(NamedTopics, TransformerMixin, BaseEstimator):
         return self._over_its_words(X)
 
     def _over_its_words(self, X: Any) -> Corpus:
-        if isinstance(X, Corpus | Documents) or _is_texts(X):
+        if isinstance(X, Corpus | Documents) or is_texts(X):
             if self._lexicon is None:
                 msg = "this model was fitted on a matrix without words, so it cannot read texts: give it a matrix."
                 raise InputError(msg)
@@ -117,14 +116,14 @@ class TopicModel(NamedTopics, TransformerMixin, BaseEstimator):
     def _see_that_it_makes_sense(self, corpus: Corpus, problem: str | None) -> None:
         """Say at once what is wrong with the settings that all models have, or with those of this one."""
         most = min(corpus.n_documents, corpus.n_words)
-        if not _is_whole(self.n_components) or self.n_components < 1:
+        if not is_whole(self.n_components) or self.n_components < 1:
             problem = f"n_components must be a whole number of at least 1, but was {self.n_components!r}"
         elif self.n_components > most:
             problem = (
                 f"{self.n_components} topics are more than the data can tell apart: with {corpus.n_documents:,} documents "
                 f"and {corpus.n_words:,} words, ask for at most {most}"
             )
-        elif not _is_whole(self.max_iter) or self.max_iter < 1:
+        elif not is_whole(self.max_iter) or self.max_iter < 1:
             problem = f"max_iter must be a whole number of at least 1, but was {self.max_iter!r}"
         elif not self.tol >= 0:
             problem = f"tol must be a number of at least 0, but was {self.tol!r}"
@@ -143,7 +142,7 @@ class TopicModel(NamedTopics, TransformerMixin, BaseEstimator):
             "n_documents": corpus.n_documents,
             "n_words": corpus.n_words,
             "n_tokens": corpus.n_tokens,
-            "seed": _seed(self.random_state),
+            "seed": seed_of(self.random_state),
             "dtype": self.dtype,
         }
 
@@ -332,25 +331,3 @@ class TopicModel(NamedTopics, TransformerMixin, BaseEstimator):
     def _frozen_topics(self) -> NDArray[Any]:
         """Topics as the kernels take them: a row for each word."""
         return frozen(self.components_.T, self.components_.dtype)
-
-
-def _is_texts(X: Any) -> bool:
-    """Tell a sequence of strings, or of mappings of language to text, from a matrix."""
-    if isinstance(X, str):
-        msg = "expected several texts; put the one text into a list."
-        raise InputError(msg)
-    if isinstance(X, pl.Series):
-        return X.dtype == pl.String or isinstance(X.dtype, pl.Struct)
-    if isinstance(X, list | tuple):
-        return len(X) > 0 and isinstance(X[0], str | Mapping)
-    return isinstance(X, np.ndarray) and X.ndim == 1 and len(X) > 0 and isinstance(X[0], str)
-
-
-def _seed(random_state: Any) -> int:
-    if isinstance(random_state, numbers.Integral):
-        return int(random_state)
-    return int(check_random_state(random_state).randint(2**31 - 1))
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, numbers.Integral) and not isinstance(value, bool)

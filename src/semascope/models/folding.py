@@ -10,7 +10,6 @@ from semascope.corpus.shards import Shard
 from semascope.engines.base import Locals
 from semascope.kernels.em import fold_in
 from semascope.kernels.vb import vb_documents
-from semascope.training.lda import lengths_of
 from semascope.training.vb import SMALLEST
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ def fold_in_shard(
 
 def infer_shard(shard: Shard, table: NDArray[Any], alpha: NDArray[np.float64]) -> tuple[Locals, Nothing]:
     """Variational inference of the documents of a shard; arguments as in `semascope.kernels.vb.vb_documents`."""
-    gamma = (alpha + lengths_of(shard)[:, None] / len(alpha)).astype(table.dtype)
+    gamma = (alpha + shard.lengths[:, None] / len(alpha)).astype(table.dtype)
     shares, weights = np.empty_like(gamma), np.empty(len(shard.rows.words), dtype=table.dtype)
     vb_documents(*shard.rows, alpha, table, SMALLEST[table.dtype.name], PASSES, TOLERANCE, gamma, shares, weights)
     return {"theta": gamma / gamma.sum(axis=1, keepdims=True)}, Nothing()

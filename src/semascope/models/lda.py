@@ -13,9 +13,10 @@ from semascope.corpus.corpus import Corpus
 from semascope.corpus.shards import frozen
 from semascope.engines.base import Engine
 from semascope.errors import InputError
-from semascope.models.base import TopicModel, _is_whole, _seed
+from semascope.models.base import TopicModel
 from semascope.models.contradictions import is_positive
 from semascope.models.folding import fold_in_shard, infer_shard
+from semascope.models.given import is_whole, seed_of
 from semascope.models.informed import Resolved, word_prior
 from semascope.models.streaming import StreamingModel
 from semascope.training.checkpoint import Checkpoints
@@ -209,7 +210,7 @@ class LDA(StreamingModel):
         words = self._word_prior(corpus)
         if not hasattr(self, "components_"):
             self._topic_names = words.names
-        facts = {"n_topics": self.n_components, "seed": _seed(self.random_state), "dtype": self.dtype}
+        facts = {"n_topics": self.n_components, "seed": seed_of(self.random_state), "dtype": self.dtype}
         return OnlineLDA(
             INFERENCE[self.inference].online,
             {**facts, **self._priors(words)},
@@ -266,13 +267,13 @@ class LDA(StreamingModel):
 
     def _problem_of_streams(self) -> str | None:
         """What is wrong with the settings of `partial_fit`, if anything."""
-        if not _is_whole(self.batch_size) or self.batch_size < 1:
+        if not is_whole(self.batch_size) or self.batch_size < 1:
             return f"batch_size must be a whole number of at least 1, but was {self.batch_size!r}"
         if not is_positive(self.learning_offset):
             return f"learning_offset must be a number above 0, but was {self.learning_offset!r}"
         if not 0.5 < self.learning_decay <= 1:
             return f"learning_decay must be above 0.5 and at most 1, but was {self.learning_decay!r}"
-        if self.total_samples is not None and (not _is_whole(self.total_samples) or self.total_samples < 1):
+        if self.total_samples is not None and (not is_whole(self.total_samples) or self.total_samples < 1):
             return f"total_samples must be a whole number of at least 1, or None, but was {self.total_samples!r}"
         return None
 

@@ -12,7 +12,8 @@ import polars as pl
 from semascope.corpus.corpus import Corpus
 from semascope.corpus.lexicon import Lexicon
 from semascope.errors import InputError
-from semascope.models.base import TopicModel, _is_texts
+from semascope.models.base import TopicModel
+from semascope.models.given import is_texts
 from semascope.training.stream import OnlineLDA, OnlineState, follow
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ class StreamingModel(TopicModel, ABC):
         """Make a corpus over the words of the model and, after them, those that are new."""
         if not hasattr(self, "components_"):
             return self._corpus_to_fit(X)
-        if not isinstance(X, Corpus) and not _is_texts(X):
+        if not isinstance(X, Corpus) and not is_texts(X):
             return Corpus.from_matrix(self._validated(X, reset=False))
         if self._lexicon is None:
             msg = "this model was fitted on a matrix without words, so it cannot learn from texts: give it a matrix."

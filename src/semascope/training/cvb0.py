@@ -33,7 +33,7 @@ from semascope.training.few_pass import (
     pass_over_few,
     starts_of_groups,
 )
-from semascope.training.lda import LDASettings, lengths_of
+from semascope.training.lda import LDASettings
 from semascope.training.polya import next_alpha, next_eta, statistics_of_alpha
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ class CVB0(LDASettings):
         done = (self._pass_over_few if self._is_over_few(state.passes) else self._pass_over_all)(shard, local, state)
         for_alpha = (0.0,) * (self.n_topics + 1)
         if self._learns_alpha_after(state):
-            for_alpha = statistics_of_alpha(self._theta_of(done.local, state.alpha), lengths_of(shard), state.alpha)
+            for_alpha = statistics_of_alpha(self._theta_of(done.local, state.alpha), shard.lengths, state.alpha)
         return done.local, CVB0Stats(done.expected, Scalars((done.log_likelihood,)), Scalars(for_alpha))
 
     def update(self, state: CVB0State, stats: CVB0Stats) -> CVB0State:  # type: ignore[override]
@@ -199,7 +199,7 @@ class CVB0(LDASettings):
         done = pass_over(shard, documents, tables, self.word_languages, self.n_tokens)
         if not self._is_over_few(state.passes + 1):
             return done
-        sizes, priors = lengths_of(shard)[:, None].astype(self.dtype), {"theta": alpha, "before": held}
+        sizes, priors = shard.lengths[:, None].astype(self.dtype), {"theta": alpha, "before": held}
         now, then = (np.maximum(done.local[name] * (sizes + prior.sum()) - prior, 0) for name, prior in priors.items())
         return done._replace(local=few_of(now, then)._asdict())
 

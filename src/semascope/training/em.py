@@ -93,9 +93,7 @@ class EM:
 
     def begin(self, shard: Shard) -> tuple[Locals, StartStats]:
         """Start the topics from a few random documents each, and the documents from nearly even topics."""
-        rows, counts = shard.rows, self.counts_to_start_from(shard)
-        lengths = np.add.reduceat(np.append(rows.counts, 0).astype(np.float64), rows.ends[:-1])
-        lengths[rows.ends[:-1] == rows.ends[1:]] = 0.0
+        lengths, counts = shard.lengths, self.counts_to_start_from(shard)
         with np.errstate(divide="ignore", invalid="ignore"):
             log_part = np.where(lengths > 0, lengths * np.log(lengths), 0.0)
         stats = StartStats(

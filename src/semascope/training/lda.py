@@ -87,9 +87,3 @@ class LDASettings(EM):
         known = n_words > 0
         table[:, known] = (rows.T @ there.power(2)).tocsr()[shard.by_word.words].toarray()[:, known]
         return shard.by_word.words, table
-
-
-def lengths_of(shard: Shard) -> NDArray[np.float64]:
-    """Words of each document."""
-    running = np.concatenate([[0.0], np.cumsum(shard.rows.counts, dtype=np.float64)])
-    return np.asarray(running[shard.rows.ends[1:]] - running[shard.rows.ends[:-1]])

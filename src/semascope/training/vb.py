@@ -20,7 +20,7 @@ from semascope.engines.exact import CountTotal, Scalars, ScalarTotal
 from semascope.kernels.vb import expected_logs, language_totals, new_topics, vb_documents, word_rows, words_part
 from semascope.training.dirichlet import newton_alpha, newton_eta
 from semascope.training.em import ExpectedCounts, StartStats
-from semascope.training.lda import LDASettings, lengths_of
+from semascope.training.lda import LDASettings
 from semascope.training.priors import WordPrior
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class VB(LDASettings):
 
     def step(self, shard: Shard, local: Locals, state: VBState) -> tuple[Locals, VBStats]:  # type: ignore[override]
         """Take the documents of a shard to rest."""
-        gamma = local["theta"] * (lengths_of(shard) + state.document_alpha.sum())[:, None].astype(self.dtype)
+        gamma = local["theta"] * (shard.lengths + state.document_alpha.sum())[:, None].astype(self.dtype)
         shares, weights = np.empty_like(gamma), np.empty(len(shard.rows.words), dtype=self.dtype)
         bound = self.settle(shard, state, gamma, shares, weights)
         for_alpha = np.zeros(self.n_topics)
