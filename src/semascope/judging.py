@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
+from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -96,6 +97,9 @@ def own_corpus(model: TopicModel) -> Corpus:
     path = about["path"] or about.get("split_from", {}).get("path")
     if path is None:
         msg = "the model was not fitted to a corpus on disk; give a corpus to judge it by."
+        raise InputError(msg)
+    if not Path(path).exists():
+        msg = f"the corpus that the model was fitted to is no longer at {path}; give a corpus to judge it by."
         raise InputError(msg)
     return Corpus.open(path)
 

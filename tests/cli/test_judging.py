@@ -66,6 +66,23 @@ def test_evaluate_asks_for_a_corpus_when_the_model_knows_none(run, tmp_path, cor
     assert "give a corpus to judge it by" in run("evaluate", tmp_path / "of-texts").complaint
 
 
+def test_evaluate_says_when_the_corpus_is_gone(run, source, tmp_path):
+    run("build", source, tmp_path / "corpus")
+    run("fit", tmp_path / "corpus", tmp_path / "model", "--topics", 2, "--max-iter", 2)
+    (tmp_path / "corpus").rename(tmp_path / "elsewhere")
+    complaint = run("evaluate", tmp_path / "model").complaint
+    assert (
+        complaint
+        == f"the corpus that the model was fitted to is no longer at {tmp_path / 'corpus'}; give a corpus to judge it by."
+    )
+
+
+@pytest.mark.parametrize("name", ["plsa", "lda"])
+def test_evaluate_suggests_to_try_other_numbers_of_topics_with_the_same_model(run, corpus, tmp_path, name):
+    run("fit", corpus, tmp_path / "model", "--model", name, "--topics", 2, "--max-iter", 2)
+    assert f"semascope sweep {corpus} --model {name} --topics 10,20,50,100" in run("evaluate", tmp_path / "model").next_commands
+
+
 # --- sweep -----------------------------------------------------------------------------------------------------------------
 
 

@@ -149,6 +149,8 @@ def test_a_stored_shard_is_the_shard_in_memory(tmp_path):
         (lambda: Corpus.from_matrix(np.empty((0, 3))), "nothing in a matrix"),
         (lambda: Corpus.from_texts(TEXTS).split(1.5), "a share between 0 and 1"),
         (lambda: Corpus.from_texts(TEXTS).filter([True]), "1 truth values for 4 documents"),
+        (lambda: Corpus.from_texts(TEXTS).filter([0, 4]), "there is no document 4: the corpus has 4, numbered from 0"),
+        (lambda: Corpus.from_texts(TEXTS).in_language("de"), "there is no language 'de'; no languages were named"),
         (lambda: Analyzer(min_length=0), "min_length must be at least 1"),
         (lambda: Analyzer(stop_words="klingon"), "no stop words for 'klingon'; give a list of words, or one of arabic, "),
         (lambda: Analyzer(min_df=-1), "min_df and max_df must be"),

@@ -15,6 +15,13 @@ def model():
     return ss.PLSA(2, random_state=1).fit(TEXTS)
 
 
+def test_no_words_of_a_topic_cannot_be_shown():
+    model = ss.PLSA(2, random_state=0, max_iter=2).fit(["cat dog", "tax law"])
+    for n in (0, -1, 2.5):
+        with pytest.raises(InputError, match="at least one word of each topic"):
+            model.top_words(n)
+
+
 def test_topics_are_shown_by_their_words(model):
     topics = [set(words) for words in model.top_words(4)]
     assert {"stocks", "bonds"} <= topics[0] | topics[1]

@@ -52,7 +52,12 @@ def evaluate(
     say(model, f"{type(fitted).__name__} of {counted(len(fitted.components_), 'topic')}, {_judged_by(report)}.")
     out = console()
     out.print("", _measures(report, words), "", _topics(report, top_words_in_a_line(fitted, words)), "")
-    say_next(["semascope", "topics", model], ["semascope", "sweep", opened.path, "--topics", "10,20,50,100"])
+    say_next(["semascope", "topics", model], ["semascope", "sweep", opened.path, *_as_sweep_takes_it(fitted)])
+
+
+def _as_sweep_takes_it(fitted: Any) -> list[str]:
+    """Options that try other numbers of topics with a model like this one."""
+    return ["--model", "plsa" if type(fitted).__name__ == "PLSA" else "lda", "--topics", "10,20,50,100"]
 
 
 def _judged_by(report: Report) -> str:

@@ -78,7 +78,8 @@ def infer(
                 shown += rows
     report_bad(documents.bad)
     if n_unknown:
-        typer.echo(f"The model knows no word of {counted(n_unknown, 'document')}: nothing can be said of them.", err=True)
+        them = "it" if n_unknown == 1 else "them"
+        typer.echo(f"The model knows no word of {counted(n_unknown, 'document')}: nothing can be said of {them}.", err=True)
     if n_documents == 0:
         typer.echo(f"semascope: {source}: there are no documents.", err=True)
         raise typer.Exit(code=1)

@@ -75,6 +75,10 @@ def numbers_in(keep: Sequence[int] | NDArray[Any], n_documents: int) -> NDArray[
     """Numbers of the documents that a list of numbers, or one truth value for each document, names."""
     chosen = np.asarray(keep)
     if chosen.dtype != bool:
+        outside = chosen[(chosen < -n_documents) | (chosen >= n_documents)] if chosen.size else chosen
+        if outside.size:
+            msg = f"there is no document {outside[0]}: the corpus has {n_documents:,}, numbered from 0."
+            raise InputError(msg)
         return chosen
     if len(chosen) != n_documents:
         msg = f"filter got {len(chosen):,} truth values for {n_documents:,} documents."

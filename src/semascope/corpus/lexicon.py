@@ -70,7 +70,8 @@ class Lexicon:
     def number_of(self, language: str) -> int:
         """Give the number of a language, or say which ones there are."""
         if language not in self.languages:
-            msg = f"there is no language {language!r}; {said(self.languages)}."
+            told = said(self.languages) if self.is_named else "no languages were named when it was made (build --languages)"
+            msg = f"there is no language {language!r}; {told}."
             raise InputError(msg)
         return self.languages.index(language)
 

@@ -215,6 +215,9 @@ class TopicModel(NamedTopics, TransformerMixin, BaseEstimator):
             Only words of this language.
         """
         check_is_fitted(self, "components_")
+        if not is_whole(n) or n < 1:
+            msg = f"top_words shows at least one word of each topic, but n was {n!r}."
+            raise InputError(msg)
         words, topics, top = self.vocabulary_, np.asarray(self.components_), []
         if language is not None:
             lexicon = self._lexicon or Lexicon.of([])
