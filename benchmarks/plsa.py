@@ -16,12 +16,12 @@ from sklearn.decomposition import NMF
 from benchmarks import data, harness
 from benchmarks.harness import Iterations
 from semascope import PLSA, Corpus, ThreadEngine
-from semascope.engines.exact import CountTotal
+from semascope.engines.exact import CountTotal, LateCounts
 from semascope.kernels.compile import kernel
 from semascope.kernels.em import add, add_four
 from semascope.kernels.exact import divide_columns
 from semascope.training import loop
-from semascope.training.em import EM, EMStats, ExpectedCounts
+from semascope.training.em import EM, EMStats
 from semascope.training.stopping import StopRule
 
 TOPICS = 128
@@ -179,11 +179,11 @@ class PlainTotal(CountTotal):
         return normalised
 
 
-class PlainCounts(ExpectedCounts):
+class PlainCounts(LateCounts):
     """Expected counts that are added as they are."""
 
     def add_to(self, table, scale, first, last):
-        plain_words(*self.entries, self.weights, self.theta, self.topics, table, first, last)
+        plain_words(*self.work.args, table, first, last)
 
     def empty_total(self):
         exponent = CountTotal.for_part(self).exponent  # means nothing here, but is what a total is known by when used again

@@ -19,10 +19,10 @@ import numpy as np
 from benchmarks import data, harness
 from semascope import PLSA, Analyzer, Corpus, ThreadEngine
 from semascope.corpus.shards import Shard
-from semascope.engines.exact import Accumulator, CountTotal
+from semascope.engines.exact import Accumulator, CountTotal, LateCounts
 from semascope.kernels.compile import kernel
 from semascope.kernels.em import add, add_four, dot, dot_four, log_part, weight
-from semascope.training.em import EM, EMState, ExpectedCounts
+from semascope.training.em import EM, EMState, expected_counts
 
 COLLECTION = "ir/med"
 TOPICS = 32
@@ -146,8 +146,8 @@ class Rank:
         self.topics = counts.columns_normalised(self._em.dtype)  # a topic's words are all here
         return log_likelihood
 
-    def _expected(self, piece: Piece, weights: np.ndarray) -> ExpectedCounts:
-        return ExpectedCounts(piece.shard.by_word, weights, piece.theta, self.topics, self._em.n_tokens)
+    def _expected(self, piece: Piece, weights: np.ndarray) -> LateCounts:
+        return expected_counts(piece.shard.by_word, weights, piece.theta, self.topics, self._em.n_tokens)
 
     def gather(self) -> tuple[np.ndarray, np.ndarray]:
         """P(word | topic) and P(topic | document) of all topics."""

@@ -8,7 +8,7 @@ exact. Scalars are kept one by one and added with ``math.fsum``, which rounds on
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
 from threading import Lock
@@ -60,6 +60,25 @@ class Counts(NamedTuple):
 
     def add_to(self, table: NDArray[np.int64], scale: float, first: int, last: int) -> None:
         add_scaled(table, self.rows, self.values, scale, first, last)
+
+    def empty_total(self) -> CountTotal:
+        return CountTotal.for_part(self)
+
+
+class LateCounts(NamedTuple):
+    """Expected counts that are worked out while they are added, and never stored.
+
+    rows, shape, bound  as of all parts
+    work                adds rows `first` to `last`: called with the table, the scale, `first` and `last`
+    """
+
+    rows: NDArray[np.int32]
+    shape: tuple[int, int]
+    bound: float
+    work: Callable[[NDArray[np.int64], float, int, int], None]
+
+    def add_to(self, table: NDArray[np.int64], scale: float, first: int, last: int) -> None:
+        self.work(table, scale, first, last)
 
     def empty_total(self) -> CountTotal:
         return CountTotal.for_part(self)

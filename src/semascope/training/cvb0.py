@@ -17,14 +17,13 @@ import numpy as np
 
 from semascope.corpus.shards import Shard, frozen, to_write_over
 from semascope.engines.base import Locals
-from semascope.engines.exact import CountTotal, Scalars, ScalarTotal
+from semascope.engines.exact import CountTotal, LateCounts, Scalars, ScalarTotal
 from semascope.kernels.cvb0 import counts_of, go_on, normalise, prior_parts
 from semascope.kernels.few import counts_of_few
 from semascope.kernels.lanes import WIDTH
-from semascope.training.cvb0_pass import Documents, ExpectedTopics, PassOver, Tables, pass_over
+from semascope.training.cvb0_pass import Documents, PassOver, Tables, pass_over
 from semascope.training.em import StartStats
 from semascope.training.few_pass import (
-    ExpectedOfFew,
     Few,
     Groups,
     few_of,
@@ -94,7 +93,7 @@ class CVB0State(NamedTuple):
 class CVB0Stats(NamedTuple):
     """What a pass adds up: expected counts, Σ n log P(word | document) before the pass, and what α is learned from."""
 
-    word_topic: ExpectedTopics | ExpectedOfFew | CountTotal
+    word_topic: LateCounts | CountTotal
     log_likelihood: Scalars | ScalarTotal
     for_alpha: Scalars | ScalarTotal
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from semascope.corpus.shards import ByWord, Shard
+from semascope.corpus.shards import Shard
 from semascope.engines.base import Locals
-from semascope.engines.exact import CountTotal
+from semascope.engines.exact import LateCounts
 from semascope.kernels.cvb0 import cvb0_documents, cvb0_words
 
 if TYPE_CHECKING:
@@ -37,36 +38,8 @@ class PassOver(NamedTuple):
     """What a pass gives: what stays with the shard, expected counts, Σ n log P(word | document) before it."""
 
     local: Locals
-    expected: Any
+    expected: LateCounts
     log_likelihood: float
-
-
-class ExpectedTopics(NamedTuple):
-    """How often each word of a shard is expected to come from each topic; worked out while it is added, never stored."""
-
-    entries: ByWord
-    inverses: NDArray[Any]
-    weights: NDArray[Any]
-    doc_rows: NDArray[Any]
-    tables: Tables
-    languages: NDArray[np.int32]
-    bound: float
-
-    @property
-    def rows(self) -> NDArray[np.int32]:
-        return self.entries.words
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.tables.topics.shape
-
-    def add_to(self, table: NDArray[np.int64], scale: float, first: int, last: int) -> None:
-        cvb0_words(
-            *self.entries, self.inverses, self.weights, self.doc_rows, *self.tables, self.languages, table, scale, first, last
-        )
-
-    def empty_total(self) -> CountTotal:
-        return CountTotal.for_part(self)
 
 
 def pass_over(shard: Shard, documents: Documents, tables: Tables, languages: NDArray[np.int32], bound: float) -> PassOver:
@@ -74,5 +47,6 @@ def pass_over(shard: Shard, documents: Documents, tables: Tables, languages: NDA
     doc_rows, new_theta = np.empty_like(documents.theta), np.empty_like(documents.theta)
     inverses, weights = (np.empty(len(shard.rows.words), dtype=doc_rows.dtype) for _ in range(2))
     log_likelihood = cvb0_documents(*shard.rows, languages, *documents, *tables, doc_rows, new_theta, inverses, weights)
-    expected = ExpectedTopics(shard.by_word, inverses, weights, doc_rows, tables, languages, bound)
+    of_words = partial(cvb0_words, *shard.by_word, inverses, weights, doc_rows, *tables, languages)
+    expected = LateCounts(shard.by_word.words, tables.topics.shape, bound, of_words)
     return PassOver({"theta": new_theta, "before": documents.theta}, expected, log_likelihood)

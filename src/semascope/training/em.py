@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from semascope.corpus.shards import ByWord, Shard, frozen
 from semascope.engines.base import Locals
-from semascope.engines.exact import Counts, CountTotal, Scalars, ScalarTotal
+from semascope.engines.exact import Counts, CountTotal, LateCounts, Scalars, ScalarTotal
 from semascope.kernels.em import em_documents, em_words
 
 if TYPE_CHECKING:
@@ -46,34 +46,10 @@ class StartStats(NamedTuple):
     lengths: Scalars | ScalarTotal
 
 
-class ExpectedCounts(NamedTuple):
-    """How often each word of a shard is expected to come from each topic; worked out while it is added, never stored."""
-
-    entries: ByWord
-    weights: NDArray[Any]
-    theta: NDArray[Any]
-    topics: NDArray[Any]
-    bound: float
-
-    @property
-    def rows(self) -> NDArray[np.int32]:
-        return self.entries.words
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.topics.shape
-
-    def add_to(self, table: NDArray[np.int64], scale: float, first: int, last: int) -> None:
-        em_words(*self.entries, self.weights, self.theta, self.topics, table, scale, first, last)
-
-    def empty_total(self) -> CountTotal:
-        return CountTotal.for_part(self)
-
-
 class EMStats(NamedTuple):
     """What a pass adds up: expected counts of words and topics, and the log-likelihood before the pass."""
 
-    word_topic: ExpectedCounts | Counts | CountTotal
+    word_topic: LateCounts | Counts | CountTotal
     log_likelihood: Scalars | ScalarTotal
 
 
@@ -133,7 +109,7 @@ class EM:
         new_theta = np.empty_like(theta)
         weights = np.empty(len(rows.words), dtype=self.dtype)
         log_likelihood = em_documents(*rows, theta, state.topics, theta, new_theta, weights)
-        expected = ExpectedCounts(words, weights, theta, state.topics, self.n_tokens)
+        expected = expected_counts(words, weights, theta, state.topics, self.n_tokens)
         return {"theta": new_theta}, EMStats(expected, Scalars((log_likelihood,)))
 
     def update(self, state: EMState, stats: EMStats) -> EMState:
@@ -193,3 +169,10 @@ def _word_counts(shard: Shard, counts: NDArray[np.float32]) -> NDArray[np.float6
     if len(in_order) == 0:
         return np.empty((0, 1))
     return np.add.reduceat(in_order, shard.by_word.ends[:-1])[:, None]
+
+
+def expected_counts(
+    entries: ByWord, weights: NDArray[Any], theta: NDArray[Any], topics: NDArray[Any], bound: float
+) -> LateCounts:
+    """How often each word of a shard is expected to come from each topic."""
+    return LateCounts(entries.words, topics.shape, bound, partial(em_words, *entries, weights, theta, topics))

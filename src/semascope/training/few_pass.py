@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from semascope.corpus.shards import ByWord, Shard
+from semascope.corpus.shards import Shard
 from semascope.engines.base import Locals
-from semascope.engines.exact import CountTotal
+from semascope.engines.exact import LateCounts
 from semascope.kernels.few import MOST, all_of_few, few_documents, few_words, keep_few
 from semascope.kernels.lanes import WIDTH
 from semascope.training.cvb0_pass import PassOver
@@ -61,40 +62,6 @@ class Few(NamedTuple):
         return self._replace(groups=np.array(self.groups[:n]), now=np.array(self.now[:n]), before=np.array(self.before[:n]))
 
 
-class ExpectedOfFew(NamedTuple):
-    """How often each word of a shard is expected to come from each topic; worked out while it is added, never stored.
-
-    The last column of the table is for what the prior adds to all topics: see `counts_of_few`.
-    """
-
-    entries: ByWord
-    parts: NDArray[Any]
-    few: Few
-    doc_rows: NDArray[Any]
-    factors: NDArray[Any]
-    shared: Groups
-    languages: NDArray[np.int32]
-    bound: float
-
-    @property
-    def rows(self) -> NDArray[np.int32]:
-        return self.entries.words
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        n_words, n_topics = self.shared.topics.shape
-        return n_words, n_topics + 1
-
-    def add_to(self, table: NDArray[np.int64], scale: float, first: int, last: int) -> None:
-        few_words(
-            *self.entries, self.parts, self.few.group_ends, self.few.groups, self.doc_rows, self.factors,
-            *self.shared, self.languages, table, scale, first, last,
-        )  # fmt: skip
-
-    def empty_total(self) -> CountTotal:
-        return CountTotal.for_part(self)
-
-
 def pass_over_few(
     shard: Shard, few: Few, momentum: Any, shared: Groups, languages: NDArray[np.int32], passes: int, bound: float
 ) -> PassOver:
@@ -109,9 +76,12 @@ def pass_over_few(
         *shard.rows, languages, *few, momentum, *shared, turn, EVERY, dtype.type(LEAST),
         doc_rows, factors, parts, *new,
     )  # fmt: skip
-    expected = ExpectedOfFew(
-        shard.by_word, parts, few, doc_rows, factors, shared, languages, bound * MOST
+    of_words = partial(
+        few_words, *shard.by_word, parts, few.group_ends, few.groups, doc_rows, factors, *shared, languages
     )  # fmt: skip
+    n_words, n_topics = shared.topics.shape
+    shape = (n_words, n_topics + 1)  # the last column is for what the prior adds to all topics: see `counts_of_few`
+    expected = LateCounts(shard.by_word.words, shape, bound * MOST, of_words)
     return PassOver(new.cut()._asdict(), expected, log_likelihood)
 
 

@@ -18,10 +18,10 @@ import numpy as np
 
 from semascope.corpus.shards import Shard, frozen
 from semascope.engines.base import Locals
-from semascope.engines.exact import CountTotal, Scalars, ScalarTotal
+from semascope.engines.exact import CountTotal, LateCounts, Scalars, ScalarTotal
 from semascope.kernels.em import em_documents, heldout_likelihood
 from semascope.kernels.heldout import hold_out
-from semascope.training.em import EM, ExpectedCounts, StartStats
+from semascope.training.em import EM, StartStats, expected_counts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -118,7 +118,7 @@ class TemperedState(NamedTuple):
 class TemperedStats(NamedTuple):
     """What a pass adds up: expected counts, Σ n log Z before the pass, and for the words held out Σ n log P and Σ n."""
 
-    word_topic: ExpectedCounts | CountTotal
+    word_topic: LateCounts | CountTotal
     log_likelihood: Scalars | ScalarTotal
     held_out: Scalars | ScalarTotal
 
@@ -160,7 +160,7 @@ class TemperedEM(EM):
         weights = np.empty(len(words), dtype=self.dtype)
         counts = frozen(counts, np.float32)
         log_likelihood = em_documents(ends, words, counts, tempered, state.powered, theta, new_theta, weights)
-        expected = ExpectedCounts(shard.by_word, weights, tempered, state.powered, self.n_tokens)
+        expected = expected_counts(shard.by_word, weights, tempered, state.powered, self.n_tokens)
         return {"theta": new_theta}, TemperedStats(expected, Scalars((log_likelihood,)), Scalars(held_out))
 
     def update(self, state: TemperedState, stats: TemperedStats) -> TemperedState:  # type: ignore[override]

@@ -16,10 +16,10 @@ from scipy.special import gammaln
 
 from semascope.corpus.shards import Shard, frozen
 from semascope.engines.base import Locals
-from semascope.engines.exact import CountTotal, Scalars, ScalarTotal
+from semascope.engines.exact import CountTotal, LateCounts, Scalars, ScalarTotal
 from semascope.kernels.vb import expected_logs, language_totals, new_topics, vb_documents, word_rows, words_part
 from semascope.training.dirichlet import newton_alpha, newton_eta
-from semascope.training.em import ExpectedCounts, StartStats
+from semascope.training.em import StartStats, expected_counts
 from semascope.training.lda import LDASettings
 from semascope.training.priors import WordPrior
 
@@ -63,7 +63,7 @@ class VBState(NamedTuple):
 class VBStats(NamedTuple):
     """What a pass adds up: expected counts, the documents' part of the bound, and Σ_d E[log θ_dk] where α is learned."""
 
-    word_topic: ExpectedCounts | CountTotal
+    word_topic: LateCounts | CountTotal
     bound: Scalars | ScalarTotal
     for_alpha: Scalars | ScalarTotal
 
@@ -100,7 +100,7 @@ class VB(LDASettings):
         for_alpha = np.zeros(self.n_topics)
         if self.learn_alpha:
             expected_logs(gamma, for_alpha)
-        expected = ExpectedCounts(shard.by_word, weights, frozen(shares, self.dtype), state.table, self.n_tokens)
+        expected = expected_counts(shard.by_word, weights, frozen(shares, self.dtype), state.table, self.n_tokens)
         gamma /= gamma.sum(axis=1, keepdims=True)
         return {"theta": gamma}, VBStats(expected, Scalars((bound,)), Scalars(tuple(for_alpha.tolist())))
 
