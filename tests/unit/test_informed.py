@@ -49,7 +49,7 @@ def test_a_word_may_be_in_several_categories_and_its_topics_ascend():
 
 def test_a_word_that_is_listed_twice_counts_once():
     resolved = ss.InformedPrior({"space": ["nasa", "nasa*", "nasa"]}).resolve(WORDS, 1)
-    assert resolved.prior.extra.tolist() == [10 - 0.01] * 2
+    assert resolved.prior.extra.tolist() == [10 - 0.03] * 2
 
 
 def test_a_category_may_have_a_strength_of_its_own():
@@ -113,7 +113,7 @@ def test_case_counts_where_the_analyzer_keeps_it():
         ({"a": ["x"]}, {"strength": 0}, "strength must be a number above 0, but was 0"),
         ({"a": ["x"]}, {"strength": float("nan")}, "strength must be a number above 0"),
         ({"a": ["x"]}, {"strength": "10"}, "strength must be a number above 0, but was '10'"),
-        ({"a": ["x"]}, {"strength": 0.01}, "strength must be above the base of 0.01, but was 0.01"),
+        ({"a": ["x"]}, {"strength": 0.03}, "strength must be above the base of 0.03, but was 0.03"),
         ({"a": ["x"]}, {"base": -1}, "base must be a number above 0, but was -1"),
         ({"a": ["x"]}, {"base": 10**400}, "base must be a number above 0"),
         ({"a": ["x"]}, {"strengths": {"a": 0.001}}, "strength must be above the base"),

@@ -138,7 +138,7 @@ def test_a_saved_model_is_the_same_model(tmp_path):
         (
             [{"en": "dog", "de": "hund"}] * 3,
             {"eta": {"en": ss.InformedPrior({"a": ["dog"]}), "de": ss.InformedPrior({"b": ["hund"]}, base=0.1)}},
-            "all languages share one base, but there are 0.01, 0.1",
+            "all languages share one base, but there are 0.03, 0.1",
         ),
         ([], {}, "PolylingualLDA: there are no documents to learn from"),
     ],

@@ -15,6 +15,7 @@ from helpers import random_counts
 from reference.vb import settle_dense
 from semascope.engines.exact import Accumulator
 from semascope.errors import InputError
+from semascope.training.priors import ETA
 from semascope.training.scvb0 import SCVB0
 from semascope.training.stream import OnlineLDA, OnlineState
 from semascope.training.vb import VB, VBState
@@ -82,8 +83,8 @@ def test_topics_move_towards_a_batch_by_the_rate_of_its_time():
     before = online.start(batch)._replace(documents=3 * n)
     after = online.learn(before, batch)
     everything = learner(SCVB0, 3, batch_size=n, total=n).learn(before._replace(documents=0), batch)
-    rate, expected = 5.0**-0.7, everything.topics * everything.sizes - 0.01
-    wanted = (1 - rate) * before.topics * before.sizes + rate * (0.01 + 10 * expected)
+    rate, expected = 5.0**-0.7, everything.topics * everything.sizes - ETA
+    wanted = (1 - rate) * before.topics * before.sizes + rate * (ETA + 10 * expected)
     assert_allclose(after.topics * after.sizes, wanted, rtol=1e-9)
     assert after.documents == 4 * n
 

@@ -21,7 +21,8 @@ def informed_prior(files: list[str], strength: float | None, eta: float | str | 
     if eta == "auto":
         message = "--eta auto does not go with --prior: a prior that is informed is not learned."
         raise typer.BadParameter(message)
-    settings: dict[str, Any] = {"strength": 10.0 if strength is None else strength, "base": 0.01 if eta is None else eta}
+    told = {"strength": strength, "base": eta}
+    settings: dict[str, Any] = {name: value for name, value in told.items() if value is not None}
     named = dict(_named(file) for file in files)
     if len(named) < len(files) or ("" in named and len(named) > 1):
         message = "--prior takes one file, or one for each language: --prior en=FILE --prior de=FILE."

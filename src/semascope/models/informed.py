@@ -18,7 +18,7 @@ from semascope.errors import InputError, MissingWordsWarning
 from semascope.models.contradictions import contradiction, is_positive
 from semascope.models.finding import WordFinder
 from semascope.models.wordlists import read_word_lists
-from semascope.training.priors import WordPrior
+from semascope.training.priors import ETA, WordPrior
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,7 +53,7 @@ class InformedPrior:
         The words of each category. ``"nasa*"`` stands for all words that begin so. A word may be in several categories.
     strength : float, default=10.0
         η of a category's words in its topic: how often each was seen there, as it were, before any document was read.
-    base : float, default=0.01
+    base : float, default=0.03
         η of all other words.
     strengths : mapping of str to float, optional
         Strengths of single categories.
@@ -62,7 +62,7 @@ class InformedPrior:
     --------
     >>> prior = InformedPrior({"space": ["orbit", "nasa*"], "faith": ["god"]}, strength=5)
     >>> prior
-    InformedPrior({'space': ['orbit', 'nasa*'], 'faith': ['god']}, strength=5.0, base=0.01)
+    InformedPrior({'space': ['orbit', 'nasa*'], 'faith': ['god']}, strength=5.0, base=0.03)
     >>> resolved = prior.resolve(["god", "nasas", "orbit", "the"], n_topics=3)
     >>> resolved.names, resolved.prior.topics.tolist(), resolved.prior.words.tolist()
     (('space', 'faith'), [1, 0, 0], [0, 1, 2])
@@ -70,7 +70,7 @@ class InformedPrior:
 
     categories: Mapping[str, Sequence[str]]
     strength: float = 10.0
-    base: float = 0.01
+    base: float = ETA
     strengths: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -84,7 +84,7 @@ class InformedPrior:
         put(self, "strengths", {name: float(strength) for name, strength in self.strengths.items()})
 
     @classmethod
-    def from_file(cls, path: str | Path, *, strength: float = 10.0, base: float = 0.01, encoding: str | None = None) -> Self:
+    def from_file(cls, path: str | Path, *, strength: float = 10.0, base: float = ETA, encoding: str | None = None) -> Self:
         """Read the categories of a file.
 
         Parameters

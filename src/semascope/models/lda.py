@@ -22,6 +22,7 @@ from semascope.models.streaming import StreamingModel
 from semascope.training.checkpoint import Checkpoints
 from semascope.training.cvb0 import CVB0
 from semascope.training.lda import LDASettings
+from semascope.training.priors import ALPHA, ETA
 from semascope.training.scvb0 import SCVB0
 from semascope.training.stream import OnlineLDA, OnlineState
 from semascope.training.vb import VB, VBState, table_of
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 AUTO = "auto"
-
-START_ALPHA, START_ETA = 0.1, 0.01
-"""Where the search for priors starts."""
 
 
 class LDA(StreamingModel):
@@ -51,7 +49,7 @@ class LDA(StreamingModel):
         documents, which tells how far a fit has come.
     alpha : float, "auto" or array of shape (n_components,), default=0.1
         Prior of the topics in a document: small for documents of few topics. "auto" learns one value for each topic.
-    eta : float, "auto", InformedPrior or array of shape (n_words,) or (n_components, n_words), default=0.01
+    eta : float, "auto", InformedPrior or array of shape (n_words,) or (n_components, n_words), default=0.03
         Prior of the words in a topic. "auto" learns one number for all. An `InformedPrior` says which words belong to which
         topics; these topics carry the names of its categories.
     batch_size : int, default=256
@@ -124,8 +122,8 @@ class LDA(StreamingModel):
         n_components: int = 10,
         *,
         inference: str = "cvb0",
-        alpha: Any = 0.1,
-        eta: Any = 0.01,
+        alpha: Any = ALPHA,
+        eta: Any = ETA,
         batch_size: int = 256,
         learning_offset: float = 10.0,
         learning_decay: float = 0.7,
@@ -180,7 +178,7 @@ class LDA(StreamingModel):
 
     def _word_prior(self, corpus: Corpus) -> Resolved:
         """The prior of the words, and the names of the topics it knows."""
-        eta = START_ETA if _is_auto(self.eta) else self.eta
+        eta = ETA if _is_auto(self.eta) else self.eta
         try:
             return word_prior(eta, self._lexicon, self.analyzer_, corpus.n_words, self.n_components)
         except InputError as problem:
@@ -203,7 +201,7 @@ class LDA(StreamingModel):
     def _priors(self, words: Resolved) -> dict[str, Any]:
         """Priors, and whether they are learned."""
         learn_alpha, learn_eta = _is_auto(self.alpha), _is_auto(self.eta)
-        alpha = START_ALPHA if learn_alpha else _as_floats(self.alpha)
+        alpha = ALPHA if learn_alpha else _as_floats(self.alpha)
         return {"alpha": alpha, "eta": words.prior, "learn_alpha": learn_alpha, "learn_eta": learn_eta}
 
     def _learner(self, corpus: Corpus) -> OnlineLDA:

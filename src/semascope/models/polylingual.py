@@ -28,7 +28,7 @@ class PolylingualLDA(LDA):
 
     Parameters
     ----------
-    eta : float, "auto", array, InformedPrior or dict of language to InformedPrior, default=0.01
+    eta : float, "auto", array, InformedPrior or dict of language to InformedPrior, default=0.03
         With a dict, each language has word lists of its own; categories of the same name are one topic. A prior that is
         not in a dict is looked for in all languages.
 

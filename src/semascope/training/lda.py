@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from semascope.corpus.shards import Shard, frozen
 from semascope.training.em import EM, StartStats
-from semascope.training.priors import WordPrior
+from semascope.training.priors import ALPHA, ETA, WordPrior
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,8 +28,8 @@ class LDASettings(EM):
     languages    number of the language of each word; by default there is one
     """
 
-    alpha: float | NDArray[np.float64] = 0.1
-    eta: float | WordPrior = 0.01
+    alpha: float | NDArray[np.float64] = ALPHA
+    eta: float | WordPrior = ETA
     learn_alpha: bool = False
     learn_eta: bool = False
     languages: NDArray[np.int32] | None = None
