@@ -9,18 +9,27 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test check bench clean
+.PHONY: demo test check java bench clean
 
 demo: $(VENV)/.installed
 	$(BIN)/semascope demo demo
 
-test: check
+test: check java
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
 check: $(VENV)/.installed-test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# Spark needs Java; as root on Debian it is installed, elsewhere people are told.
+java:
+	@command -v java > /dev/null || [ -n "$$JAVA_HOME" ] || { \
+		if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+			apt-get update -qq && apt-get install -qq --yes openjdk-17-jre-headless; \
+		else \
+			echo "The tests of the Spark engine need Java 17 or later (Debian: apt-get install openjdk-17-jre-headless)."; exit 1; \
+		fi; }
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks

@@ -61,6 +61,25 @@ def mpirun(n_ranks, *arguments, wait=True, **options):
     return subprocess.run(command, timeout=90, check=False, **streams) if wait else subprocess.Popen(command, **streams)
 
 
+TWO_EXECUTORS = "local-cluster[2,1,1024]"
+"""A Spark master that starts two real executor processes on this machine."""
+
+
+def spark_environment():
+    """Where Java starts soon rather than running fast, and executors find the modules of tests."""
+    return os.environ | {
+        "JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "PYSPARK_SUBMIT_ARGS": "--conf spark.ui.enabled=false pyspark-shell",
+        "PYTHONPATH": str(Path(__file__).parent),
+    }
+
+
+def on_spark(*arguments):
+    """Run a Python script that is a driver of Spark."""
+    command = [sys.executable, *map(str, arguments)]
+    return subprocess.run(command, timeout=400, check=False, capture_output=True, text=True, env=spark_environment())
+
+
 def press_ctrl_c(monkeypatch, iteration):
     """Have Ctrl-C pressed once, in the given iteration of a fit."""
     update, done = EM.update, []

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from semascope.corpus.read import read_counts as read_counts
     from semascope.corpus.readers.trec import read_qrels as read_qrels
     from semascope.engines.mpi import MPIEngine as MPIEngine
+    from semascope.engines.spark import SparkEngine as SparkEngine
     from semascope.engines.threads import ThreadEngine as ThreadEngine
     from semascope.models.informed import InformedPrior as InformedPrior
     from semascope.models.lda import LDA as LDA
@@ -33,6 +34,7 @@ _HOME = {
     "MPIEngine": "semascope.engines.mpi",
     "PLSA": "semascope.models.plsa",
     "PolylingualLDA": "semascope.models.polylingual",
+    "SparkEngine": "semascope.engines.spark",
     "ThreadEngine": "semascope.engines.threads",
     "load": "semascope.models.load",
     "read": "semascope.corpus.read",

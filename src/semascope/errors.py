@@ -6,7 +6,8 @@
     ├── InputError(ValueError)          the data or a setting cannot be used; the sentence says which and why
     │   └── SourceError                 a source could not be read; the sentence names file and line
     ├── FormatError(ValueError)         a directory on disk is not what was expected
-    └── MissingExtraError(ImportError)  an optional package is needed; the sentence says what to install
+    ├── MissingExtraError(ImportError)  an optional package is needed; the sentence says what to install
+    └── TaskError(RuntimeError)         a cluster gave up a task; the sentence says why, and where its log is
 
     UserWarning
     ├── InterruptedFitWarning           Ctrl-C ended a fit early; the model so far was kept
@@ -34,6 +35,10 @@ class FormatError(SemascopeError, ValueError):
 
 class MissingExtraError(SemascopeError, ImportError):
     """An optional package is needed."""
+
+
+class TaskError(SemascopeError, RuntimeError):
+    """A cluster gave up a task that failed again and again."""
 
 
 class InterruptedFitWarning(UserWarning):

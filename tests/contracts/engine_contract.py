@@ -15,6 +15,7 @@ import numpy as np
 
 from semascope import Corpus, MPIEngine
 from semascope.engines.exact import Counts, Scalars
+from semascope.errors import TaskError
 from semascope.storage import open_directory
 from semascope.training.checkpoint import Checkpoints
 from semascope.training.cvb0 import CVB0
@@ -129,7 +130,7 @@ def a_broken_writer_leaves_what_was_there(engine, corpus, folder):
 
 def an_error_in_a_task_comes_out_everywhere(engine, corpus, folder):
     with engine.place(corpus.shards(), folder) as placed:
-        assert "shard 1 is broken" in raised(lambda: placed.begin(broken_in_one), ValueError)
+        assert "shard 1 is broken" in raised(lambda: placed.begin(broken_in_one), (ValueError, TaskError))
         assert placed.begin(tally).sums.sums()[0] == len(corpus.shards())  # and the engine still works
 
 

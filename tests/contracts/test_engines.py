@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from contracts import engine_contract
-from helpers import mpirun
+from contracts import engine_contract, spark_contract
+from helpers import TWO_EXECUTORS, mpirun, on_spark
 from semascope import ThreadEngine
 
 
@@ -23,6 +23,15 @@ def on_ranks(n_ranks, threads_per_rank, **other_settings):
     return keep
 
 
+def on_executors(master):
+    def keep(corpus, folder):
+        ran = on_spark(spark_contract.__file__, master, corpus, folder)
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+        return json.loads(ran.stdout.split("digests", 1)[1])
+
+    return keep
+
+
 ENGINES = {
     "2 threads": on_threads(2),
     "4 threads": on_threads(4),
@@ -34,6 +43,7 @@ ENGINES = {
     "2 ranks of 2 threads": on_ranks(2, 2),
     "3 ranks of 2 threads": on_ranks(3, 2),
     "2 ranks that spill": on_ranks(2, 1, spill=True),
+    "2 Spark executors": on_executors(TWO_EXECUTORS),
 }
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from semascope.cli.app import Overwrite, command, console, say, say_next, topic_table
+from semascope.cli.engines import EngineName, engine_of, spilling
 from semascope.cli.priors import in_languages, informed_prior
 
 
@@ -27,13 +27,6 @@ class InferenceName(enum.StrEnum):
     vb = "vb"
 
 
-class EngineName(enum.StrEnum):
-    """Engines to fit them on."""
-
-    threads = "threads"
-    mpi = "mpi"
-
-
 @command
 def fit(
     corpus: Annotated[Path, typer.Argument(metavar="CORPUS", help="Corpus directory.")],
@@ -45,6 +38,12 @@ def fit(
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same model, bit for bit.")] = 0,
     engine: Annotated[EngineName, typer.Option(help="Where the work is done.")] = EngineName.threads,
     threads: Annotated[int | None, typer.Option(min=1, help="Threads (of each rank, with MPI); all cores by default.")] = None,
+    master: Annotated[
+        str | None, typer.Option(metavar="URL", help="Spark: where it runs, spark://host:7077 or local[4] for example.")
+    ] = None,
+    work_dir: Annotated[
+        Path | None, typer.Option(help="MPI and Spark: a directory that all processes see, for documents' topics meanwhile.")
+    ] = None,
     tempering: Annotated[
         str | None,
         typer.Option(metavar="auto or β", help="Temper EM, by β from 0 to 1; auto finds it. Helps against overfitting."),
@@ -58,7 +57,7 @@ def fit(
     ] = None,
     eta: Annotated[
         str | None,
-        typer.Option(metavar="auto or η", help="LDA: prior of the words in a topic; auto learns it. [default: 0.01]"),
+        typer.Option(metavar="auto or η", help="LDA: prior of the words in a topic; auto learns it. [default: 0.03]"),
     ] = None,
     prior: Annotated[
         list[str] | None,
@@ -101,7 +100,7 @@ def fit(
     told = _own_settings(name, {**given, **others, "languages": languages})
     own = {option: value for option, value in told.items() if option in SETTINGS}
     _see_to_the_plot(heldout_plot, watch_heldout)
-    place = _engine(engine, threads)
+    place = engine_of(engine, threads, master, work_dir, spill)
     if prior or prior_strength is not None:
         own["eta"] = place.together(lambda: informed_prior(prior or [], prior_strength, own.get("eta")))
     opened = place.together(lambda: in_languages(Corpus.open(corpus), languages))
@@ -118,7 +117,7 @@ def fit(
         model,
         _class_of(name, opened),
         {**settings, **own},
-        replace(place, spill=bool(spill)),
+        spilling(place, spill=bool(spill)),
         overwrite=overwrite,
         resume=resume,
         checkpoint_seconds=checkpoint_seconds,
@@ -212,16 +211,3 @@ def _number_or_auto(option: str, value: str | None) -> float | str | None:
     except ValueError:
         message = f'{option} takes "auto" or a number, not {value!r}.'
         raise typer.BadParameter(message) from None
-
-
-def _engine(name: EngineName, threads: int | None) -> Any:
-    if name == EngineName.threads:
-        from semascope.engines.threads import ThreadEngine
-
-        return ThreadEngine(threads)
-    from semascope.engines.mpi import MPIEngine
-
-    engine = MPIEngine(threads)
-    if engine.n_ranks == 1:
-        typer.echo("There is one MPI rank only; for more, start with: mpirun -n 4 semascope fit … --engine mpi", err=True)
-    return engine
