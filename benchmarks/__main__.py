@@ -23,6 +23,7 @@ NAMES = (
     "streams",
     "informed",
     "polylingual",
+    "spark",
 )
 
 

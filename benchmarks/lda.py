@@ -1,6 +1,6 @@
 """How soon does LDA reach the quality that others reach, and how good is it in the end?
 
-semascope's default settings against tomotopy, BigARTM, gensim and scikit-learn, K = 100, α = 0.1, η = 0.01, two threads each.
+semascope's default settings against tomotopy, BigARTM, gensim and scikit-learn, K = 100, α = 0.1, η = 0.03, two threads each.
 Every fit is made in a fresh process (lda_worker.py), one after the other, in an environment made for the peers
 (environments.py). All are judged by one evaluator: perplexity of documents held out, by document completion, from each
 system's P(word | topic) alone. Only learning is timed: neither reading nor compiling nor taking topics down counts.
@@ -92,12 +92,12 @@ def run(quick: bool) -> dict[str, Any]:
 
 def compare(plan: Plan) -> dict[str, Any]:
     """Carry out a plan."""
-    pythons, left_out = _pythons(plan.systems)
+    pythons, left_out = pythons_of(plan.systems)
     found: dict[str, Any] = {}
     with tempfile.TemporaryDirectory(prefix="semascope-lda-") as home, harness.cores(THREADS):
         for name, path in plan.collections.items():
             split = Split.of(path, Path(home))
-            runs = _runs(plan, pythons, split)
+            runs = runs_of(plan, pythons, split)
             found[name] = {**split.facts(), "systems": {system: summary(runs[system], runs[PEER]) for system in runs}}
     return {
         "topics": plan.topics,
@@ -106,11 +106,11 @@ def compare(plan: Plan) -> dict[str, Any]:
         "packages": {e: environments.requirements(e) for e in {s.environment for s in plan.systems.values()} if e},
         "goals": [goal for name in found for goal in goals(name, found[name]["systems"])],
         "collections": found,
-        "figure": lda_figure.draw(found, plan.topics, harness.RESULTS),
+        "figure": lda_figure.draw(found, plan.topics, PEER, harness.RESULTS / "lda.png"),
     }
 
 
-def _pythons(systems: Mapping[str, System]) -> tuple[dict[str, str], dict[str, str]]:
+def pythons_of(systems: Mapping[str, System]) -> tuple[dict[str, str], dict[str, str]]:
     """The interpreter of each system that can be had, and why the others cannot."""
     pythons, left_out = {}, {}
     for name, system in systems.items():
@@ -164,7 +164,7 @@ class Split:
 # --- runs ------------------------------------------------------------------------------------------------------------------
 
 
-def _runs(plan: Plan, pythons: Mapping[str, str], split: Split) -> dict[str, list[dict[str, Any]]]:
+def runs_of(plan: Plan, pythons: Mapping[str, str], split: Split) -> dict[str, list[dict[str, Any]]]:
     """Fit every system with every seed, never two at a time, every other round in reverse."""
     runs: dict[str, list[dict[str, Any]]] = {name: [] for name in pythons}
     for number, seed in enumerate(plan.seeds):

@@ -19,6 +19,8 @@ STYLES = {
     "tomotopy": {"color": "#0072B2", "marker": "s"},
     "BigARTM": {"color": "#009E73", "marker": "D"},
     "gensim": {"color": "#CC79A7", "marker": "^"},
+    "MLlib online": {"color": "#0072B2", "marker": "s"},
+    "MLlib EM": {"color": "#009E73", "marker": "D"},
     "sklearn batch": {"color": "#000000", "marker": "v"},
     "sklearn online": {"color": "#E69F00", "marker": "P"},
 }
@@ -26,8 +28,8 @@ ROOM = 2.0
 """Perplexities above this many times the best are left out: first steps would squeeze all that matters into a strip."""
 
 
-def draw(collections: Mapping[str, Any], topics: int, directory: Path) -> str:
-    """Draw lda.png; give its name."""
+def draw(collections: Mapping[str, Any], topics: int, peer: str, path: Path) -> str:
+    """Draw a figure, with the last perplexity of a peer for comparison; give its name."""
     width = 4.6 * len(collections) + 1.6
     figure, panels = plt.subplots(1, len(collections), figsize=(width, 4.6), squeeze=False, layout="constrained")
     signs: dict[str, Any] = {}
@@ -36,8 +38,8 @@ def draw(collections: Mapping[str, Any], topics: int, directory: Path) -> str:
             for run in system["runs"]:
                 seconds, perplexities = zip(*((p["seconds"], p["perplexity"]) for p in run["points"]), strict=True)
                 signs[name], *_ = panel.plot(seconds, perplexities, markersize=4.5, alpha=0.85, **STYLES[name])
-        target = found["systems"]["tomotopy"]["target"]
-        panel.axhline(target, color=STYLES["tomotopy"]["color"], linewidth=0.9, linestyle=":")
+        target = found["systems"][peer]["target"]
+        panel.axhline(target, color=STYLES[peer]["color"], linewidth=0.9, linestyle=":")
         best = min(system["perplexity"] for system in found["systems"].values())
         panel.set(xscale="log", yscale="log", xlabel="seconds of learning", ylim=(0.96 * best, ROOM * best))
         panel.set_title(f"{collection}\n{found['documents']:,} documents, {found['tokens'] / 1e6:.1f} M tokens", fontsize=10)
@@ -51,10 +53,10 @@ def draw(collections: Mapping[str, Any], topics: int, directory: Path) -> str:
     figure.legend(signs.values(), signs, loc="outside right center", frameon=False)
     others = max(system["others"] for found in collections.values() for system in found["systems"].values())
     figure.suptitle(
-        f"LDA, {topics} topics: quality over time (dotted: tomotopy's last; others kept up to {others:.1f} cores busy)",
+        f"LDA, {topics} topics: quality over time (dotted: {peer}'s last; others kept up to {others:.1f} cores busy)",
         fontsize=11,
     )
-    directory.mkdir(exist_ok=True)
-    figure.savefig(directory / "lda.png", dpi=130)
+    path.parent.mkdir(exist_ok=True)
+    figure.savefig(path, dpi=130)
     plt.close(figure)
-    return f"{directory.name}/lda.png"
+    return f"{path.parent.name}/{path.name}"

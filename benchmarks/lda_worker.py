@@ -22,7 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 
 THREADS = 2
-ALPHA, ETA = 0.1, 0.01
+ALPHA, ETA = 0.1, 0.03
 
 
 class TimeIsUpError(Exception):
@@ -204,6 +204,34 @@ def scikit_learn(method: str, order: Order, recorder: Recorder) -> None:
         get_reusable_executor().shutdown(wait=True)  # or its processes would be taken for somebody else's
 
 
+def mllib(optimizer: str, order: Order, recorder: Recorder) -> None:
+    """Spark's own LDA on two cores, with its default settings. It cannot go on, so that every snapshot is a fit of its own."""
+    from pyspark.ml.clustering import LDA
+    from pyspark.ml.linalg import Vectors
+    from pyspark.sql import SparkSession
+
+    settings = {"spark.driver.memory": "8g", "spark.ui.enabled": "false", "spark.driver.maxResultSize": "0"}
+    builder = SparkSession.builder.master(f"local[{THREADS}]")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    n_words = order.counts.shape[1]
+    rows = [(number, Vectors.sparse(n_words, words, counts)) for number, (words, counts) in enumerate(_documents(order.counts))]
+    documents = spark.createDataFrame(rows, ["id", "features"]).repartition(THREADS).cache()
+    documents.count()
+    LDA(k=2, maxIter=1, optimizer=optimizer, seed=0).fit(documents.limit(100))  # starts Java's compiler
+    for iterations in recorder.at:
+        began = time.perf_counter()
+        model = LDA(k=order.topics, maxIter=iterations, optimizer=optimizer, seed=order.seed).fit(documents)
+        seconds = time.perf_counter() - began
+        topics = model.topicsMatrix().toArray()
+        np.save(recorder.home / f"{iterations}.npy", (topics / topics.sum(axis=0)).astype(np.float32))
+        recorder.points.append({"iterations": iterations, "seconds": seconds})
+        if seconds > recorder.limit:
+            raise TimeIsUpError
+
+
 def _documents(counts: sp.csr_array) -> list[tuple[Any, Any]]:
     """Words and counts of the documents that have any."""
     bounds = zip(counts.indptr[:-1], counts.indptr[1:], strict=True)
@@ -215,6 +243,8 @@ SYSTEMS: dict[str, Callable[[Order, Recorder], None]] = {
     "tomotopy": tomotopy,
     "BigARTM": bigartm,
     "gensim": gensim,
+    "MLlib online": lambda order, recorder: mllib("online", order, recorder),
+    "MLlib EM": lambda order, recorder: mllib("em", order, recorder),
     "sklearn batch": lambda order, recorder: scikit_learn("batch", order, recorder),
     "sklearn online": lambda order, recorder: scikit_learn("online", order, recorder),
 }
