@@ -147,7 +147,7 @@ def compare(competitors: Mapping[str, Any], *, warm_up: int = 1, repeats: int = 
 class OthersWork:
     """How many cores other people's processes keep busy meanwhile: times are worth little unless it is near zero.
 
-    Processes that this one started are its own once they have ended; what a hypervisor took away is others' work.
+    Processes that this one started are its own, and so are theirs; what a hypervisor took away is others' work.
     """
 
     def __init__(self) -> None:
@@ -159,9 +159,18 @@ class OthersWork:
 
     @staticmethod
     def _now() -> tuple[float, float, float]:
-        times, own = psutil.cpu_times(), os.times()
+        times, me = psutil.cpu_times(), psutil.Process()
         busy = sum(times) - times.idle - getattr(times, "iowait", 0.0) - getattr(times, "guest", 0.0)
-        return time.perf_counter(), busy, own.user + own.system + own.children_user + own.children_system
+        return time.perf_counter(), busy, sum(map(_cpu_seconds, [me, *me.children(recursive=True)]))
+
+
+def _cpu_seconds(process: psutil.Process) -> float:
+    """What a process and those of its children that have ended took."""
+    try:
+        times = process.cpu_times()
+    except psutil.NoSuchProcess:
+        return 0.0
+    return float(times.user + times.system + times.children_user + times.children_system)
 
 
 @contextmanager

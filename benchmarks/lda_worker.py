@@ -230,6 +230,10 @@ def mllib(optimizer: str, order: Order, recorder: Recorder) -> None:
         recorder.points.append({"iterations": iterations, "seconds": seconds})
         if seconds > recorder.limit:
             raise TimeIsUpError
+    spark.stop()
+    java = spark.sparkContext._gateway.proc
+    java.stdin.close()
+    java.wait()  # or its work would be taken for somebody else's
 
 
 def _documents(counts: sp.csr_array) -> list[tuple[Any, Any]]:
