@@ -386,6 +386,8 @@ def test_infer_gives_documents_of_unknown_words_the_overall_shares(run, model, a
     shares = [round(float(share), 6) for share in load(model).topic_shares_]
     ran = run("infer", model, new, "--json")
     assert [document["topics"] for document in ran.json] == [shares, shares]
+    assert [document["topic"] for document in ran.json] == [None, None], "not that of any document"
+    assert [line.split()[-1] for line in run("infer", model, new).out.splitlines()[1:3]] == ["–", "–"]
     assert ran.err == "The model knows no word of 2 documents: nothing can be said of them.\n"
 
 

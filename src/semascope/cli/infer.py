@@ -55,9 +55,9 @@ def infer(
     """Find the topics of the documents in SOURCE under MODEL."""
     from semascope.corpus.documents import numbered
     from semascope.corpus.read import read
-    from semascope.models.load import load
+    from semascope.models.load import load_topics
 
-    fitted: Any = load(model)
+    fitted: Any = load_topics(model)
     _see_that_the_language_is_known(fitted, texts, language)
     documents = read(
         source, format=format, text=text or "text", texts=texts, id=id, keep=(), encoding=encoding, skip_bad=skip_bad
@@ -93,9 +93,13 @@ def infer(
 
 
 class Inferred(NamedTuple):
-    """What was found of a document: P(topic | document), and where it is wanted the topic of each word."""
+    """What was found of a document: P(topic | document), and where it is wanted the topic of each word.
+
+    Where the model knows no word of it, `known` is false, and the shares are those of the whole collection.
+    """
 
     id: str
+    known: bool
     shares: Any
     words: list[dict[str, Any]] | None
 
@@ -107,7 +111,7 @@ def _inferred(model: Any, ids: list[str], corpus: Corpus, words: bool) -> Iterat
     table = word_table(corpus.rows, corpus.words, model._frozen_topics(), theta).drop("document") if words else None
     for number, (name, shares) in enumerate(zip(ids, theta, strict=False)):
         of_words = None if table is None else table[ends[number] : ends[number + 1]].to_dicts()
-        yield Inferred(name, shares, of_words)
+        yield Inferred(name, bool(ends[number] < ends[number + 1]), shares, of_words)
 
 
 def _see_that_the_language_is_known(model: Any, texts: str | None, language: str | None) -> None:
@@ -134,8 +138,8 @@ def _texts(column: Any, language: str | None) -> list[Any]:
 
 def _print(names: list[str], rows: Iterable[Inferred]) -> None:
     for row in rows:
-        largest = int(row.shares.argmax())
-        line = {"id": row.id, "topic": largest, "name": names[largest]}
+        largest = int(row.shares.argmax()) if row.known else None
+        line: dict[str, Any] = {"id": row.id, "topic": largest, "name": None if largest is None else names[largest]}
         line["topics"] = [round(float(share), 6) for share in row.shares]
         if row.words is not None:
             line["words"] = [{**entry, "weight": entry["weight"] and round(entry["weight"], 6)} for entry in row.words]
@@ -150,6 +154,9 @@ def _show(model: Any, rows: list[Inferred], top: int) -> None:
     table.add_column("document", style="cyan")
     table.add_column("topics, and the words due to them" if rows[0].words is not None else "topics")
     for row in rows:
+        if not row.known:
+            table.add_row(row.id, "–")
+            continue
         best = [z for z in (-row.shares).argsort(kind="stable")[:top] if row.shares[z] >= 0.005]
         due = [words[z] if row.words is None else " ".join(_due_to(z, row.words)) for z in best]
         lines = (f"{row.shares[z]:4.0%}  {names[z]}: {said}" for z, said in zip(best, due, strict=True))
