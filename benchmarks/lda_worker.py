@@ -80,14 +80,15 @@ class Order:
 
 def semascope(order: Order, recorder: Recorder) -> None:
     """Default settings."""
-    from benchmarks.observed import ObservedEngine
+    from benchmarks.observed import observed
     from semascope import LDA, Corpus, ThreadEngine
 
-    LDA(2, max_iter=2, engine=ThreadEngine(THREADS)).fit(order.counts[:500])  # compiles the kernels
+    engine = ThreadEngine(THREADS)
+    LDA(2, max_iter=2, engine=engine).fit(order.counts[:500])  # compiles the kernels
     corpus = Corpus.from_matrix(order.counts)
-    engine = ObservedEngine(THREADS, lambda iterations, kept: recorder.take_if_wanted(iterations, lambda: kept().topics))
-    recorder.start()
-    model = LDA(order.topics, random_state=order.seed, engine=engine).fit(corpus)
+    with observed(lambda moment: recorder.take_if_wanted(moment.iteration, lambda: moment.outcome().topics)):
+        recorder.start()
+        model = LDA(order.topics, random_state=order.seed, engine=engine).fit(corpus)
     recorder.take(model.n_iter_, lambda: model.components_.T)
 
 
@@ -221,19 +222,21 @@ def mllib(optimizer: str, order: Order, recorder: Recorder) -> None:
     documents = spark.createDataFrame(rows, ["id", "features"]).repartition(THREADS).cache()
     documents.count()
     LDA(k=2, maxIter=1, optimizer=optimizer, seed=0).fit(documents.limit(100))  # starts Java's compiler
-    for iterations in recorder.at:
-        began = time.perf_counter()
-        model = LDA(k=order.topics, maxIter=iterations, optimizer=optimizer, seed=order.seed).fit(documents)
-        seconds = time.perf_counter() - began
-        topics = model.topicsMatrix().toArray()
-        np.save(recorder.home / f"{iterations}.npy", (topics / topics.sum(axis=0)).astype(np.float32))
-        recorder.points.append({"iterations": iterations, "seconds": seconds})
-        if seconds > recorder.limit:
-            raise TimeIsUpError
-    spark.stop()
-    java = spark.sparkContext._gateway.proc
-    java.stdin.close()
-    java.wait()  # or its work would be taken for somebody else's
+    try:
+        for iterations in recorder.at:
+            began = time.perf_counter()
+            model = LDA(k=order.topics, maxIter=iterations, optimizer=optimizer, seed=order.seed).fit(documents)
+            seconds = time.perf_counter() - began
+            topics = model.topicsMatrix().toArray()
+            np.save(recorder.home / f"{iterations}.npy", (topics / topics.sum(axis=0)).astype(np.float32))
+            recorder.points.append({"iterations": iterations, "seconds": seconds})
+            if seconds > recorder.limit:
+                raise TimeIsUpError
+    finally:
+        spark.stop()
+        java = spark.sparkContext._gateway.proc
+        java.stdin.close()
+        java.wait()  # or its work would be taken for somebody else's
 
 
 def _documents(counts: sp.csr_array) -> list[tuple[Any, Any]]:

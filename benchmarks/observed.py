@@ -1,45 +1,30 @@
-"""Local threads that let somebody look at the state between two iterations of a fit, through the engine's own interface."""
+"""Somebody looks at the state after each iteration of an estimator's fit, as the training loop lets watchers do."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from semascope import ThreadEngine
-
-Observer = Callable[[int, Callable[[], Any]], None]
-"""Told the number of iterations so far and how to have the state they came to, before each further one."""
+from semascope.models import base
+from semascope.training.loop import Moment, Watcher
 
 
-class ObservedEngine:
-    """A `ThreadEngine` whose steps are observed."""
+@contextmanager
+def observed(observer: Watcher) -> Iterator[None]:
+    """Have every fit meanwhile observed."""
+    run = base.run
 
-    def __init__(self, n_threads: int, observe: Observer) -> None:
-        self._threads = ThreadEngine(n_threads)
-        self._observe = observe
+    def run_observed(*arguments: Any, watch: Watcher | None = None, **options: Any) -> Any:
+        def both(moment: Moment, /) -> None:
+            observer(moment)
+            if watch:
+                watch(moment)
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._threads, name)
+        return run(*arguments, watch=both, **options)
 
-    @contextmanager
-    def place(self, *arguments: Any) -> Iterator[Any]:
-        with self._threads.place(*arguments) as placed:
-            yield _ObservedShards(placed, self._observe)
-
-
-class _ObservedShards:
-    """Placed shards that show what each step begins with."""
-
-    def __init__(self, placed: Any, observe: Observer) -> None:
-        self._placed = placed
-        self._observe = observe
-        self._iterations = 0
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._placed, name)
-
-    def step(self, task: Any, state: Any) -> Any:
-        self._observe(self._iterations, lambda: task.__self__.to_keep(state))  # what a fit that ended here would keep
-        self._iterations += 1
-        return self._placed.step(task, state)
+    base.run = run_observed
+    try:
+        yield
+    finally:
+        base.run = run

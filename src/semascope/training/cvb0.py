@@ -162,13 +162,17 @@ class CVB0(LDASettings):
         (log_likelihood,) = stats.log_likelihood.sums()
         return log_likelihood
 
+    def to_send(self, state: CVB0State) -> CVB0State:
+        """All but the counts, which only `update` needs."""
+        return state._replace(counts=state.counts[:0])
+
     def to_keep(self, state: CVB0State) -> CVB0State:  # type: ignore[override]
         """The last counts themselves, not what lies ahead of them."""
         return self._with_topics(state, np.array(state.counts), self._sums_of(state.counts))
 
-    def document_rows(self, state: CVB0State, local: Locals) -> NDArray[Any]:  # type: ignore[override]
+    def document_rows(self, kept: CVB0State, local: Locals) -> NDArray[Any]:  # type: ignore[override]
         """P(topic | document)."""
-        return self._theta_of(local, state.document_alpha)
+        return self._theta_of(local, kept.document_alpha)
 
     def _theta_of(self, local: Locals, alpha: NDArray[np.float64]) -> NDArray[Any]:
         return local["theta"] if "theta" in local else in_all_topics(Few.of(local), alpha.astype(self.dtype))

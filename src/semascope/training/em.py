@@ -130,11 +130,15 @@ class EM:
         """All of them."""
         return history
 
+    def to_send(self, state: Any) -> Any:
+        """All of it."""
+        return state
+
     def to_keep(self, state: EMState) -> EMState:
         """The last one."""
         return state
 
-    def document_rows(self, state: EMState, local: Locals) -> NDArray[Any]:
+    def document_rows(self, kept: EMState, local: Locals) -> NDArray[Any]:
         """P(topic | document)."""
         return local["theta"]
 

@@ -40,6 +40,9 @@ class Algorithm(Protocol):
     def update(self, state: Any, stats: Any) -> Any:
         """Once in every iteration: the next state."""
 
+    def to_send(self, state: Any) -> Any:
+        """What `step` needs of the state: the rest need not be sent to workers."""
+
     def objective(self, state: Any, stats: Any) -> float:
         """What should rise, before the step that gave these statistics."""
 
@@ -49,8 +52,8 @@ class Algorithm(Protocol):
     def to_keep(self, state: Any) -> Any:
         """The state that a run has come to, when it ends with this one."""
 
-    def document_rows(self, state: Any, local: Locals) -> NDArray[Any]:
-        """What a run has come to for the documents of a shard, when it ends with this state: one row for each."""
+    def document_rows(self, kept: Any, local: Locals) -> NDArray[Any]:
+        """What a run that keeps this state has come to for the documents of a shard: one row for each."""
 
     def note(self, state: Any) -> str:
         """What to tell whoever looks on, beside the objective."""
@@ -132,7 +135,7 @@ def run(
             reason = INTERRUPTED if ctrl_c.pressed else stop(algorithm.to_judge(state, history), stopwatch.seconds())
             if reason := placed.agree(reason):
                 break
-            stats = placed.step(algorithm.step, state)
+            stats = placed.step(algorithm.step, algorithm.to_send(state))
             history.append(algorithm.objective(state, stats))
             state = algorithm.update(state, stats)
             if watch:
@@ -144,8 +147,9 @@ def run(
         seconds = stopwatch.seconds()
         if checkpoints and reason == INTERRUPTED:
             checkpoints.save(placed, state, history, seconds)
-        documents = placed.documents(partial(algorithm.document_rows, state))
-        return Fitted(algorithm.to_keep(state), history, documents, reason, seconds)
+        kept = algorithm.to_keep(state)
+        documents = placed.documents(partial(algorithm.document_rows, kept))
+        return Fitted(kept, history, documents, reason, seconds)
 
 
 def _start(algorithm: Algorithm, placed: Placed, checkpoints: Checkpoints | None) -> tuple[Any, list[float], float]:
