@@ -13,10 +13,10 @@ from statistics import mean
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from benchmarks import data, harness
-from semascope import PLSA, Analyzer, Corpus, read, read_qrels
+from benchmarks.searching import Searched
+from semascope import PLSA, Analyzer, Corpus, read
 from semascope.corpus.rows import Rows
 from semascope.kernels.heldout import halve
 
@@ -75,31 +75,15 @@ def _own_perplexity(model: PLSA, test: Corpus) -> float:
 
 
 def _search(name: str, topics: int, seeds: Sequence[int]) -> dict[str, Any]:
-    home = data.folder(name)
-    corpus = Corpus.build(read(home / data.FILE), Analyzer(stop_words="english", stemmer="english"))
-    queries = Corpus.build(read(home / "queries.jsonl.gz"), corpus.analyzer, vocabulary=corpus.words)
-    qrels = read_qrels(home / "qrels.txt").filter(pl.col("relevance") > 0)
-    weights = queries.counts.toarray() / np.maximum(queries.counts.sum(axis=1), 1).reshape(-1, 1)
+    given = Searched.of(name)
+    weights = given.queries.counts.toarray() / np.maximum(given.queries.counts.sum(axis=1), 1).reshape(-1, 1)
     found: dict[str, Any] = {}
     for kind, tempering in KINDS.items():
-        models = [PLSA(topics, random_state=seed, tempering=tempering).fit(corpus) for seed in seeds]
+        models = [PLSA(topics, random_state=seed, tempering=tempering).fit(given.corpus) for seed in seeds]
         logs = (np.log(np.maximum(model.doc_topics_.astype(np.float64) @ model.components_, FLOOR)) for model in models)
-        maps = [_mean_average_precision(np.asarray(weights @ log.T), corpus, queries, qrels) for log in logs]
+        maps = [given.mean_average_precision(np.asarray(weights @ log.T)) for log in logs]
         found[kind] = {"map": mean(maps), "maps": maps, "beta": [model.tempering_ for model in models]}
     return {"topics": topics, **found}
-
-
-def _mean_average_precision(scores: np.ndarray, corpus: Corpus, queries: Corpus, qrels: pl.DataFrame) -> float:
-    """In percent, over queries that have a relevant document."""
-    ids = corpus.ids.to_numpy()
-    relevant = {query: set(part["document"]) for (query,), part in qrels.group_by("query")}
-    values = []
-    for query, row in zip(queries.ids, scores, strict=True):
-        if query in relevant:
-            hit = np.array([name in relevant[query] for name in ids[np.argsort(-row, kind="stable")]])
-            precision = np.cumsum(hit) / np.arange(1, len(hit) + 1)
-            values.append(precision[hit].sum() / len(relevant[query]))
-    return 100 * float(np.mean(values))
 
 
 def show(result: dict[str, Any]) -> None:
