@@ -24,6 +24,8 @@ NAMES = (
     "informed",
     "polylingual",
     "spark",
+    "lsa",
+    "lsa_quality",
 )
 
 

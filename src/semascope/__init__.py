@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from semascope.models.informed import InformedPrior as InformedPrior
     from semascope.models.lda import LDA as LDA
     from semascope.models.load import load as load
+    from semascope.models.lsa import LSA as LSA
     from semascope.models.plsa import PLSA as PLSA
     from semascope.models.polylingual import PolylingualLDA as PolylingualLDA
     from semascope.training.checkpoint import Checkpoints as Checkpoints
@@ -30,6 +31,7 @@ _HOME = {
     "Documents": "semascope.corpus.read",
     "InformedPrior": "semascope.models.informed",
     "LDA": "semascope.models.lda",
+    "LSA": "semascope.models.lsa",
     "Lexicon": "semascope.corpus.lexicon",
     "MPIEngine": "semascope.engines.mpi",
     "PLSA": "semascope.models.plsa",

@@ -15,7 +15,7 @@ from semascope.corpus.corpus import Corpus
 from semascope.errors import InputError, InterruptedFitWarning
 from semascope.evaluation.coherence import MEASURES
 from semascope.evaluation.windows import slides_over_texts
-from semascope.models.base import TopicModel
+from semascope.models.topicmodel import TopicModel
 
 CLOSE_ENOUGH = 0.01
 """A perplexity this share above the best is as good: another seed may change it by as much."""

@@ -16,9 +16,9 @@ from semascope.corpus.readers.counts import CountedDocuments
 from semascope.engines.base import Engine
 from semascope.errors import FormatError, InputError, InterruptedFitWarning
 from semascope.judging import Split
-from semascope.models.base import TopicModel
 from semascope.models.editing import Merge, Topic, edited
-from semascope.models.load import MODELS, load
+from semascope.models.load import MODELS, load, load_topics
+from semascope.models.topicmodel import TopicModel
 from semascope.storage import check_target, is_directory_of
 from semascope.training.checkpoint import Checkpoints
 
@@ -132,14 +132,14 @@ def edit(
     if in_place and (merge or remove) and not overwrite:
         msg = f"{source}: merging and removing lose topics; write to another path, or change this model with --overwrite."
         raise InputError(msg)
-    model = load(source)
-    changed = edited(model, model._plan(rename=rename, merge=merge, remove=remove))
+    model: TopicModel = load_topics(source)
+    changed: TopicModel = edited(model, model._plan(rename=rename, merge=merge, remove=remove))
     _see_that_it_is_free(target, "model", overwrite=overwrite or in_place)
     changed.save(target)
     return changed
 
 
-def open_any(path: Path) -> Corpus | TopicModel:
+def open_any(path: Path) -> Any:
     """Open a directory, whatever it holds."""
     kind = is_directory_of(path)
     if kind == "model":

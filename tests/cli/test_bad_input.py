@@ -397,7 +397,7 @@ def test_settings_that_make_no_sense_are_refused(build, as_lines, options):
         ["fit", "--topics", "0"],
         ["fit", "--topics", "few"],
         ["fit", "--tol", "-1"],
-        ["fit", "--model", "lsa"],
+        ["fit", "--model", "lsi"],
         ["fit", "--typo"],
     ],
     ids=" ".join,

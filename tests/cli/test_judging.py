@@ -93,7 +93,7 @@ def test_sweep_shows_a_row_for_each_number_of_topics_and_suggests_one(run, corpu
     assert [row[0] for row in rows] == ["1", "2", "3"]
     assert "Suggested: 2 topics – the " in ran.out
     assert "●" in ran.out
-    assert ran.next_commands == [f"semascope fit {corpus} MODEL --model plsa --topics 2 --seed 0 --max-iter 20 --tol 0.0001"]
+    assert ran.next_commands == [f"semascope fit {corpus} MODEL --model plsa --topics 2 --seed 0 --max-iter 20"]
 
 
 def test_sweep_gives_json_to_programs(run, corpus):

@@ -23,6 +23,7 @@ from semascope.training.em import EM
 from semascope.training.loop import run
 from semascope.training.priors import WordPrior
 from semascope.training.stopping import StopRule
+from semascope.training.subspace import SubspaceIteration
 from semascope.training.tempering import TemperedEM
 from semascope.training.textbook import TextbookEM
 from semascope.training.vb import VB
@@ -53,6 +54,10 @@ ALGORITHMS = {
         5, **facts(corpus), learn_alpha=True, learn_eta=True, languages=np.arange(corpus.n_words) % 2
     ),
     "VB with an informed prior": lambda corpus: VB(5, **facts(corpus), eta=informed(corpus.n_words, 5)),
+    "subspace iteration": lambda corpus: SubspaceIteration(5, **facts(corpus)),
+    "subspace iteration in double precision, on tf-idf": lambda corpus: SubspaceIteration(
+        5, **facts(corpus), dtype="float64", weighting="tfidf"
+    ),
     "tempered EM": lambda corpus: TemperedEM(5, **facts(corpus), tempering=0.8),
     "tempered EM that finds β": lambda corpus: TemperedEM(5, **facts(corpus)),
 }

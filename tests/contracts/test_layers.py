@@ -62,7 +62,7 @@ def test_kernels_import_numpy_and_numba_only():
 
 def test_public_names_are_a_list():
     assert sorted(semascope.__all__) == [
-        "Analyzer", "Checkpoints", "Corpus", "Documents", "InformedPrior", "LDA", "Lexicon", "MPIEngine", "PLSA",
+        "Analyzer", "Checkpoints", "Corpus", "Documents", "InformedPrior", "LDA", "LSA", "Lexicon", "MPIEngine", "PLSA",
         "PolylingualLDA", "SparkEngine", "ThreadEngine", "__version__", "load", "read", "read_counts", "read_qrels",
     ]  # fmt: skip
     assert all(getattr(semascope, name) is not None for name in semascope.__all__)

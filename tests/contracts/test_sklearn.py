@@ -4,7 +4,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from semascope import LDA, PLSA
+from semascope import LDA, LSA, PLSA
 
 
 @parametrize_with_checks(
@@ -13,6 +13,8 @@ from semascope import LDA, PLSA
         PLSA(2, random_state=0, dtype="float64", algorithm="textbook"),
         LDA(2, random_state=0),
         LDA(2, random_state=0, inference="vb", alpha="auto", eta="auto"),
+        LSA(2, random_state=0),
+        LSA(2, random_state=0, solver="arpack", weighting="tfidf", dtype="float64"),
     ]
 )
 def test_scikit_learn_contract(estimator, check):

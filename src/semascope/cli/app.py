@@ -21,7 +21,7 @@ from semascope.errors import MissingWordsWarning, SemascopeError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from semascope.models.base import TopicModel
+    from semascope.models.topicmodel import TopicModel
 
 app = typer.Typer(
     name="semascope",

@@ -22,10 +22,10 @@ def counterparts(
 ) -> None:
     """Find, for documents of CORPUS in one language, those in another that are about the same, by the topics of MODEL."""
     from semascope.corpus.corpus import Corpus
-    from semascope.models.load import load
+    from semascope.models.load import load_topics
     from semascope.models.polylingual import PolylingualLDA
 
-    fitted, opened = load(model), Corpus.open(corpus)
+    fitted, opened = load_topics(model), Corpus.open(corpus)
     if not isinstance(fitted, PolylingualLDA):
         message = f"{model} has topics in one language only; fit a corpus of several with --model lda."
         raise typer.BadParameter(message)

@@ -39,9 +39,9 @@ def evaluate(
     """Say how good MODEL is: held-out perplexity, coherence and diversity of its topics."""
     from semascope import judging
     from semascope.corpus.corpus import Corpus
-    from semascope.models.load import load
+    from semascope.models.load import load_topics
 
-    fitted = load(model)
+    fitted = load_topics(model)
     opened = judging.own_corpus(fitted) if corpus is None else Corpus.open(corpus)
     with waiting("Judging the model"):
         report = judging.report(fitted, opened, words)

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from semascope.cli.app import Overwrite, command, console, say, say_next, topic_table
+from semascope.cli.dimensions import show_dimensions
 from semascope.cli.engines import EngineName, engine_of, spilling
 from semascope.cli.priors import in_languages, informed_prior
 
@@ -18,6 +19,16 @@ class ModelName(enum.StrEnum):
 
     plsa = "plsa"
     lda = "lda"
+    lsa = "lsa"
+
+
+class WeightingName(enum.StrEnum):
+    """What LSA has in place of counts."""
+
+    hellinger = "hellinger"
+    counts = "counts"
+    tfidf = "tfidf"
+    logentropy = "logentropy"
 
 
 class InferenceName(enum.StrEnum):
@@ -27,14 +38,23 @@ class InferenceName(enum.StrEnum):
     vb = "vb"
 
 
+MaxIter = Annotated[int | None, typer.Option(min=1, help="Most iterations. [default: 100; LSA: 20]")]
+Tolerance = Annotated[
+    float | None,
+    typer.Option(
+        min=0, help="Stop when log-likelihood or residual changes by less than this share. [default: 0.0001; LSA: 0.002]"
+    ),
+]
+
+
 @command
 def fit(
     corpus: Annotated[Path, typer.Argument(metavar="CORPUS", help="Corpus directory.")],
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model directory to write.")],
     name: Annotated[ModelName, typer.Option("--model", help="Model to fit.")] = ModelName.plsa,
-    topics: Annotated[int, typer.Option(min=1, help="Number of topics.")] = 32,
-    max_iter: Annotated[int, typer.Option(min=1, help="Most iterations.")] = 100,
-    tol: Annotated[float, typer.Option(min=0, help="Stop when the log-likelihood changes by less than this share.")] = 1e-4,
+    topics: Annotated[int, typer.Option(min=1, help="Number of topics, or of dimensions.")] = 32,
+    max_iter: MaxIter = None,
+    tol: Tolerance = None,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same model, bit for bit.")] = 0,
     engine: Annotated[EngineName, typer.Option(help="Where the work is done.")] = EngineName.threads,
     threads: Annotated[int | None, typer.Option(min=1, help="Threads (of each rank, with MPI); all cores by default.")] = None,
@@ -72,6 +92,9 @@ def fit(
     languages: Annotated[
         str | None, typer.Option(metavar="en,de", help="LDA: only these languages of the corpus. [default: all it has]")
     ] = None,
+    weighting: Annotated[
+        WeightingName | None, typer.Option(help="LSA: what the matrix has in place of counts. [default: hellinger]")
+    ] = None,
     spill: Annotated[
         bool | None,
         typer.Option(help="Keep documents' topics in files while fitting; by default only where memory is too small."),
@@ -97,6 +120,7 @@ def fit(
     priors = {"tempering": tempering, "alpha": alpha, "eta": eta}
     given = {option: _number_or_auto(f"--{option}", value) for option, value in priors.items()}
     others = {"inference": inference.value if inference else None, "prior": prior or None, "prior-strength": prior_strength}
+    others |= {"weighting": weighting.value if weighting else None, "watch-heldout": watch_heldout}
     told = _own_settings(name, {**given, **others, "languages": languages})
     own = {option: value for option, value in told.items() if option in SETTINGS}
     _see_to_the_plot(heldout_plot, watch_heldout)
@@ -111,7 +135,8 @@ def fit(
     if spill is None and engine == EngineName.threads and workflow.should_spill(split.train if split else opened, topics):
         typer.echo("Memory is small for this corpus: documents' topics are kept in files meanwhile (--spill).", err=True)
         spill = True
-    settings = {"n_components": topics, "max_iter": max_iter, "tol": tol, "random_state": seed}
+    rules = {rule: value for rule, value in {"max_iter": max_iter, "tol": tol}.items() if value is not None}
+    settings = {"n_components": topics, "random_state": seed, **rules}
     result = workflow.fit(
         split or opened,
         model,
@@ -124,21 +149,29 @@ def fit(
     )
     if not place.leads:
         return
-    console().print(topic_table(result.model, n_words=8))
+    if name == ModelName.lsa:
+        show_dimensions(result.model)
+    else:
+        console().print(topic_table(result.model, n_words=8))
     if split:
         _show_heldout(result.model, heldout_plot, f"{type(result.model).__name__}, {topics} topics, {corpus.resolve().name}")
-    look = ["semascope", "topics", model]
+    look = ["semascope", "info" if name == ModelName.lsa else "topics", model]
     if result.unfinished:
         say(model, f"interrupted after {result.model.n_iter_} iterations; the model so far is saved.")
-        again = ["--model", name, "--topics", topics, "--seed", seed, "--max-iter", max_iter, "--tol", tol]
+        again = ["--model", name, "--topics", topics, "--seed", seed]
+        again += as_options(rules)
         again += [part for option, value in told.items() for one in _listed(value) for part in (f"--{option}", one)]
-        again += [] if split is None else ["--watch-heldout", watch_heldout]
         say_next(["semascope", "fit", corpus, model, *again, "--resume"], look)
         raise typer.Exit(code=130)
-    measure = "bound" if own.get("inference") == InferenceName.vb else "log-likelihood"
+    measure = MEASURES.get(own.get("inference") or name, "log-likelihood")
     reason = f"the {measure} settled" if result.model.stopped_by_ == "settled" else "that was the most allowed"
-    say(model, f"{topics} topics after {_iterations(result.model)}: {reason}.")
-    say_next(look, ["semascope", "infer", model, "SOURCE"])
+    say(model, f"{topics} {result.model.noun} after {_iterations(result.model)}: {reason}.")
+    more = ["neighbors", model, "WORD"] if name == ModelName.lsa else ["infer", model, "SOURCE"]
+    say_next(look, ["semascope", *more])
+
+
+MEASURES = {InferenceName.vb: "bound", ModelName.lsa: "residual"}
+"""What settles, where it is not the log-likelihood."""
 
 
 def _see_to_the_plot(plot: Path | None, share: float | None) -> None:
@@ -167,25 +200,33 @@ def _show_heldout(model: Any, plot: Path | None, title: str) -> None:
 
 def _iterations(model: Any) -> str:
     """Say how many there were, and what they were for."""
+    if hasattr(model, "residuals_"):
+        return f"{model.n_iter_} passes"
     counted = len(getattr(model, "elbo_", ()) or model.log_likelihood_)
     searched = f"{model.n_iter_ - counted} passes to find β and " if model.n_iter_ > counted else ""
     tempered = f" with β = {model.tempering_:.3g}" if getattr(model, "tempering_", 1.0) < 1 else ""
     return f"{searched}{counted} iterations{tempered}"
 
 
-SETTINGS = ("tempering", "inference", "alpha", "eta")
+SETTINGS = ("tempering", "inference", "alpha", "eta", "weighting")
 """Options that are settings of a model by the same name."""
 
 OWN_OPTIONS = {
-    ModelName.plsa: ("tempering",),
-    ModelName.lda: ("inference", "alpha", "eta", "prior", "prior-strength", "languages"),
+    ModelName.plsa: ("tempering", "watch-heldout"),
+    ModelName.lda: ("inference", "alpha", "eta", "prior", "prior-strength", "languages", "watch-heldout"),
+    ModelName.lsa: ("weighting",),
 }
-"""Options that only one model takes."""
+"""Options that not all models take."""
 
 
 def _class_of(name: ModelName, corpus: Any) -> str:
     """The estimator: LDA of several languages is one of its own."""
     return "PolylingualLDA" if name == ModelName.lda and len(corpus.languages) > 1 else name.upper()
+
+
+def as_options(settings: dict[str, Any]) -> list[Any]:
+    """Settings as the command line takes them."""
+    return [part for name, value in settings.items() for part in (f"--{name.replace('_', '-')}", value)]
 
 
 def _listed(value: Any) -> list[Any]:
@@ -197,7 +238,7 @@ def _own_settings(name: ModelName, given: dict[str, Any]) -> dict[str, Any]:
     chosen = {option: value for option, value in given.items() if value is not None}
     for option in chosen:
         if option not in OWN_OPTIONS[name]:
-            takes = next(model for model, options in OWN_OPTIONS.items() if option in options)
+            takes = " or ".join(model for model, options in OWN_OPTIONS.items() if option in options)
             message = f"--{option} is for --model {takes}, not for {name}."
             raise typer.BadParameter(message)
     return chosen

@@ -11,7 +11,7 @@ from semascope.cli.app import AsJson, command, console, print_json, say_next
 
 if TYPE_CHECKING:
     from semascope.corpus.corpus import Corpus
-    from semascope.models.base import TopicModel
+    from semascope.models.topicmodel import TopicModel
 
 
 @command
@@ -26,8 +26,10 @@ def info(
     found = workflow.open_any(path)
     if isinstance(found, Corpus):
         _show_corpus(path, found, as_json)
-    else:
+    elif hasattr(found, "topic_names_"):
         _show_model(path, found, as_json)
+    else:
+        _show_lsa(path, found, as_json)
 
 
 def _show_corpus(path: Path, corpus: Corpus, as_json: bool) -> None:
@@ -53,32 +55,55 @@ def _show_model(path: Path, model: TopicModel, as_json: bool) -> None:
         settings = {name: plain_setting(value) for name, value in facts["settings"].items()}
         print_json({**facts, "settings": settings, "topic_names": model.topic_names_})
         return
-    from rich.table import Table
-
     from semascope.cli.pictures import Gallery
     from semascope.cli.portrait import topic_shares
+
+    console().print(_facts_table(facts))
+    console().print("", Gallery([topic_shares(model.topic_shares_, model.topic_names_)]), soft_wrap=False)
+    say_next(["semascope", "topics", path])
+
+
+def _show_lsa(path: Path, model: Any, as_json: bool) -> None:
+    facts = {**_of_any(model), "residual": model.residuals_[-1], "part_explained": 1 - model.residuals_[-1] ** 2}
+    facts = {**facts, "dimensions": model.components_.shape[0], "documents": model.doc_vectors_.shape[0]}
+    if as_json:
+        print_json({**facts, "singular_values": model.singular_values_.tolist()})
+        return
+    from semascope.cli.dimensions import show_dimensions
+
+    console().print(_facts_table(facts))
+    show_dimensions(model)
+    say_next(["semascope", "neighbors", path, "WORD"])
+
+
+def _facts_table(facts: dict[str, Any]) -> Any:
+    from rich.table import Table
 
     table = Table(box=None, show_header=False)
     table.add_column(style="cyan")
     table.add_column(overflow="fold")
     for name, value in facts.items():
         table.add_row(name.replace("_", " "), _readable(value))
-    console().print(table)
-    console().print("", Gallery([topic_shares(model.topic_shares_, model.topic_names_)]), soft_wrap=False)
-    say_next(["semascope", "topics", path])
+    return table
 
 
 def _of_model(model: Any) -> dict[str, Any]:
     return {
-        "kind": "model",
-        "model": type(model).__name__,
+        **_of_any(model),
         "topics": model.components_.shape[0],
-        "words": model.components_.shape[1],
         "documents": model.doc_topics_.shape[0],
-        "iterations": model.n_iter_,
-        "stopped_by": model.stopped_by_,
         "log_likelihood": model.log_likelihood_[-1] if model.log_likelihood_ else None,
         "heldout_perplexity": model.heldout_path_[-1][2] if model.heldout_path_ else None,
+    }
+
+
+def _of_any(model: Any) -> dict[str, Any]:
+    return {
+        "kind": "model",
+        "model": type(model).__name__,
+        "words": model.components_.shape[1],
+        "iterations": model.n_iter_,
+        "stopped_by": model.stopped_by_,
         "settings": {k: _described(v) for k, v in model.get_params().items() if k not in ("engine", "verbose")},
         "corpus": model.corpus_["path"] or model.corpus_.get("split_from", {}).get("path"),
         "corpus_fingerprint": model.corpus_["fingerprint"],

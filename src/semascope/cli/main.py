@@ -11,7 +11,7 @@ import typer
 from semascope import __version__
 from semascope.cli.app import app
 
-COMMANDS = ("build", "fit", "topics", "infer", "counterparts", "edit", "evaluate", "sweep", "info", "demo")
+COMMANDS = ("build", "fit", "topics", "infer", "counterparts", "neighbors", "edit", "evaluate", "sweep", "info", "demo")
 
 for _name in COMMANDS:
     importlib.import_module(f"semascope.cli.{_name}")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from semascope.cli.app import AsJson, Overwrite, command, console, print_json, say_next
-from semascope.cli.fit import ModelName
+from semascope.cli.fit import MaxIter, ModelName, Tolerance, as_options
 from semascope.errors import InputError
 
 if TYPE_CHECKING:
@@ -25,11 +25,11 @@ COLUMNS = {"topics": "{:,}", "seed": "{}", "perplexity": "{:,.1f}", "coherence":
 @command
 def sweep(
     corpus: Annotated[Path, typer.Argument(metavar="CORPUS", help="Corpus directory.")],
-    topics: Annotated[str, typer.Option(metavar="K,K,…", help="Numbers of topics to try.")] = "10,20,50,100",
+    topics: Annotated[str, typer.Option(metavar="K,K,…", help="Numbers of topics, or dimensions, to try.")] = "10,20,50,100",
     name: Annotated[ModelName, typer.Option("--model", help="Model to fit.")] = ModelName.plsa,
     heldout: Annotated[float, typer.Option(help="Share of the documents to hold out, to judge by.")] = 0.1,
-    max_iter: Annotated[int, typer.Option(min=1, help="Most iterations.")] = 100,
-    tol: Annotated[float, typer.Option(min=0, help="Stop when the log-likelihood changes by less than this share.")] = 1e-4,
+    max_iter: MaxIter = None,
+    tol: Tolerance = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the fits, and of the choice of documents.")] = 0,
     seeds: Annotated[int, typer.Option(min=1, help="Fits with each number of topics, each from a seed of its own.")] = 1,
     threads: Annotated[int | None, typer.Option(min=1, help="Threads; all cores by default.")] = None,
@@ -52,7 +52,8 @@ def sweep(
     numbers = _numbers(topics)
     target = _Target(out, overwrite)
     split = judging.hold_out(Corpus.open(corpus), heldout, seed)
-    make = partial(MODELS[name.name.upper()], max_iter=max_iter, tol=tol, engine=ThreadEngine(threads), verbose=True)
+    rules = {rule: value for rule, value in {"max_iter": max_iter, "tol": tol}.items() if value is not None}
+    make = partial(MODELS[name.name.upper()], **rules, engine=ThreadEngine(threads), verbose=True)
     trials: list[Trial] = []
     show = _ShowAsJson() if as_json else _ShowAsTable(name, split)
     interrupted = False
@@ -71,7 +72,7 @@ def sweep(
     target.finish(trials, suggestion, title)
     show.end(trials, suggestion, interrupted)
     if not as_json:
-        options = ["--model", name, "--topics", suggestion.topics, "--seed", seed, "--max-iter", max_iter, "--tol", tol]
+        options = ["--model", name, "--topics", suggestion.topics, "--seed", seed, *as_options(rules)]
         say_next(["semascope", "fit", corpus, "MODEL", *options])
     if interrupted:
         raise typer.Exit(code=130)

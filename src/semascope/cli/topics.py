@@ -16,9 +16,9 @@ def topics(
     as_json: AsJson = False,
 ) -> None:
     """Show the topics of MODEL, the largest first."""
-    from semascope.models.load import load
+    from semascope.models.load import load_topics
 
-    fitted = load(model)
+    fitted = load_topics(model)
     if as_json:
         names, shares = fitted.topic_names_, fitted.topic_shares_.tolist()
         by_language = [(code, fitted.top_words(words, weights=True, language=code)) for code in fitted.languages_ or (None,)]

@@ -150,9 +150,9 @@ class CountTotal:
         sums: NDArray[np.float64] = np.ldexp(column_totals(self.table).astype(np.float64), -self.exponent)
         return sums
 
-    def values(self, dtype: Any) -> NDArray[Any]:
-        """The counts, as floats."""
-        values = np.empty(self.table.shape, dtype=dtype)
+    def values(self, dtype: Any, out: NDArray[Any] | None = None) -> NDArray[Any]:
+        """The counts, as floats; in `out` if that is an array of this size."""
+        values = out if out is not None and out.shape == self.table.shape else np.empty(self.table.shape, dtype=dtype)
         divide_columns(self.table, np.full(self.table.shape[1], math.ldexp(1.0, -self.exponent)), values)
         return values
 

@@ -112,7 +112,7 @@ class OnThreads:
     def documents(self, rows: RowMaker) -> NDArray[Any]:
         if self._spill:
             return rows_in_file(self._spill / "all-rows.npy", self._shards, self._locals, rows)
-        return np.concatenate([rows(self._locals[shard.number]) for shard in self._shards])
+        return np.concatenate(list(self._pool.map(lambda shard: rows(self._locals[shard.number]), self._shards)))
 
     def rows_of_first_shard(self, rows: RowMaker) -> NDArray[Any]:
         """Give what `rows` makes of the locals of the first shard."""

@@ -1,33 +1,28 @@
-"""What all topic models have in common: how they take data, show topics, and are kept."""
+"""What all models have in common: how they take data, are trained, and are kept."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import polars as pl
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
 from semascope.corpus.analyzers import Analyzers, from_settings, to_settings
 from semascope.corpus.corpus import Corpus
 from semascope.corpus.lexicon import NAMELESS, Lexicon
 from semascope.corpus.read import Documents
-from semascope.corpus.shards import frozen
 from semascope.engines.base import Engine
 from semascope.engines.threads import ThreadEngine
 from semascope.errors import InputError, InterruptedFitWarning
 from semascope.evaluation.coherence import coherence, diversity
-from semascope.evaluation.heldout import perplexity
-from semascope.evaluation.watching import in_turn, watching
+from semascope.evaluation.watching import in_turn
 from semascope.models.given import is_texts, is_whole, seed_of
 from semascope.models.settings import read_settings, write_settings
-from semascope.models.topics import NamedTopics
-from semascope.models.words import word_table
 from semascope.storage import Directory, writing
 from semascope.training.checkpoint import Checkpoints, identity_of
 from semascope.training.loop import Fitted, run
@@ -42,23 +37,22 @@ VERSION = 2
 """Since 2, words may have languages."""
 
 
-class TopicModel(NamedTopics, TransformerMixin, BaseEstimator):
-    """A model whose topics are distributions over words. Subclasses fit it."""
+class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """A model of documents as vectors over words, with a row of `components_` for each of its dimensions."""
 
-    saved_arrays: ClassVar[tuple[str, ...]] = ("topic_shares_", "doc_topics_")
-    """Fitted attributes kept as arrays, beside the topics themselves: their last axis is topics, and merged topics add up."""
-    saved_facts: ClassVar[tuple[str, ...]] = ("n_iter_", "stopped_by_", "n_features_in_", "corpus_", "heldout_path_")
+    noun: ClassVar[str]
+    """What its dimensions are called."""
+    saved_arrays: ClassVar[tuple[str, ...]] = ()
+    """Fitted attributes kept as arrays, beside `components_`."""
+    saved_facts: ClassVar[tuple[str, ...]] = ("n_iter_", "stopped_by_", "n_features_in_", "corpus_")
     """Fitted attributes kept in the manifest."""
 
     components_: NDArray[Any]
-    doc_topics_: NDArray[Any]
-    topic_shares_: NDArray[np.float64]
     analyzer_: Analyzers | None
     n_features_in_: int
     n_iter_: int
     stopped_by_: str
     corpus_: dict[str, Any]
-    heldout_path_: Sequence[Sequence[float]] = ()  # models of older versions have none
     n_components: int
     max_iter: int
     tol: float
@@ -120,7 +114,7 @@ class TopicModel(NamedTopics, TransformerMixin, BaseEstimator):
             problem = f"n_components must be a whole number of at least 1, but was {self.n_components!r}"
         elif self.n_components > most:
             problem = (
-                f"{self.n_components} topics are more than the data can tell apart: with {corpus.n_documents:,} documents "
+                f"{self.n_components} {self.noun} are more than the data can tell apart: with {corpus.n_documents:,} documents "
                 f"and {corpus.n_words:,} words, ask for at most {most}"
             )
         elif not is_whole(self.max_iter) or self.max_iter < 1:
@@ -147,38 +141,23 @@ class TopicModel(NamedTopics, TransformerMixin, BaseEstimator):
         }
 
     def _train(
-        self, algorithm: Any, corpus: Corpus, checkpoints: Checkpoints | None, settings: dict[str, Any], heldout: Any = None
+        self, algorithm: Any, corpus: Corpus, checkpoints: Checkpoints | None, settings: dict[str, Any], judging: Any = None
     ) -> Fitted:
-        """Run an algorithm, and keep what every model learns. A checkpoint of a run with other `settings` is not resumed.
-
-        The topics are judged by the documents in `heldout` now and then, if there are any.
-        """
+        """Run an algorithm, and keep what every model learns. A checkpoint of a run with other `settings` is not resumed."""
         engine, name = self._engine(), type(self).__name__
-        judges = None if heldout is None else engine.together(lambda: self._over_its_words(heldout))
-        work_dir = checkpoints.directory.parent if checkpoints else None
         show, measure = self.verbose and engine.leads, algorithm.objective_name
-        with (
-            watching(judges, corpus, engine, work_dir) as judging,
-            progress_bar(name, max_iter=self.max_iter, n_tokens=corpus.n_tokens, show=show, measure=measure) as bar,
-        ):
+        with progress_bar(name, max_iter=self.max_iter, n_tokens=corpus.n_tokens, show=show, measure=measure) as bar:
             if checkpoints:
                 identity = {**settings, **identity_of(algorithm), "corpus": corpus.fingerprint}
-                identity |= {"heldout": judges.fingerprint} if judges is not None else {}
-                notes = {"heldout_path": judging.path} if judging else checkpoints.notes
-                checkpoints = replace(checkpoints, identity=identity, notes=notes)
+                checkpoints = replace(checkpoints, identity=identity | checkpoints.identity)
             stop, watch = StopRule(self.max_iter, self.tol), in_turn(judging, bar)
             fitted = run(algorithm, corpus.shards(), engine, stop=stop, watch=watch, checkpoints=checkpoints)
-            self.heldout_path_ = judging.finish(fitted) if judging else []
         if fitted.stopped_by == INTERRUPTED and engine.leads:
             warnings.warn(
                 f"Ctrl-C ended the fit after {len(fitted.history)} iterations; the model so far is kept.",
                 InterruptedFitWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
-        self._topic_names = ()
-        self.components_ = fitted.state.topics.T
-        self.topic_shares_ = fitted.state.topic_shares
-        self.doc_topics_ = fitted.documents
         self.n_iter_ = len(fitted.history)
         self.stopped_by_ = fitted.stopped_by
         return fitted
@@ -197,70 +176,8 @@ class TopicModel(NamedTopics, TransformerMixin, BaseEstimator):
     def _n_features_out(self) -> int:
         return int(self.components_.shape[0])
 
-    @property
-    def languages_(self) -> tuple[str, ...]:
-        """Codes of the languages in which topics have distributions of their own; none where there is one for all words."""
-        return ()
-
-    def top_words(self, n: int = 10, *, weights: bool = False, language: str | None = None) -> list[Any]:
-        """Give the most probable words of each topic.
-
-        Parameters
-        ----------
-        n : int, default=10
-            How many.
-        weights : bool, default=False
-            Give pairs of word and probability instead of words.
-        language : str, optional
-            Only words of this language.
-        """
-        check_is_fitted(self, "components_")
-        if not is_whole(n) or n < 1:
-            msg = f"top_words shows at least one word of each topic, but n was {n!r}."
-            raise InputError(msg)
-        words, topics, top = self.vocabulary_, np.asarray(self.components_), []
-        if language is not None:
-            lexicon = self._lexicon or Lexicon.of([])
-            chosen = lexicon.of_word == lexicon.number_of(language)
-            words, topics = words[chosen], topics[:, chosen]
-        for topic in topics:
-            best = np.argsort(-topic, kind="stable")[:n]
-            top.append([(words[j], float(topic[j])) if weights else words[j] for j in best if topic[j] > 0])
-        return top
-
-    def word_topics(self, X: Any) -> pl.DataFrame:
-        """Tell which topic each word of each document is most probably due to.
-
-        Parameters
-        ----------
-        X : Corpus, list of str, or matrix of shape (n_documents, n_words)
-            The documents. Words that the model does not know are left out.
-
-        Returns
-        -------
-        polars.DataFrame
-            A row for each word of each document, in the order of the vocabulary: number of the ``document``, ``word``,
-            ``count``, number of the ``topic``, and ``weight``, which is P(topic | word, document). The last two are null for
-            a word that no topic of its document can give.
-
-        Examples
-        --------
-        >>> from semascope import PLSA
-        >>> model = PLSA(2, random_state=0).fit(["cats purr", "dogs bark", "cats cats", "dogs"])
-        >>> model.word_topics(["dogs bark at dogs"]).select("document", "word", "count").rows()
-        [(0, 'dogs', 2.0), (0, 'bark', 1.0)]
-        """
-        corpus = self._corpus_to_use(X)
-        shares = np.asarray(self.transform(X if self._lexicon is None else corpus))
-        return word_table(corpus.rows, pl.Series(self.vocabulary_), self._frozen_topics(), shares)
-
-    def perplexity(self, X: Any, *, seed: int = 0) -> float:
-        """Give the held-out perplexity of documents, by document completion; lower is better."""
-        corpus = self._corpus_to_use(X)
-        return perplexity(self.components_.T, corpus.shards(), self._engine(), seed=seed)
-
     def coherence(self, X: Any, measure: str = "npmi", n: int = 10) -> NDArray[np.float64]:
-        """Tell how well the top words of each topic stand together in documents; higher is better.
+        """Tell how well the top words of each topic, or dimension, stand together in documents; higher is better.
 
         Parameters
         ----------
@@ -274,13 +191,13 @@ class TopicModel(NamedTopics, TransformerMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_components,)
-            One value for each topic.
+            One value for each.
         """
         corpus = self._corpus_to_use(X)
         return coherence(self.components_.T, corpus, measure, n)
 
     def diversity(self, n: int = 25) -> float:
-        """Give the share of distinct words among the top n words of all topics: 1 when topics share none of them."""
+        """Give the share of distinct words among the top n words of all topics: 1 when they share none of them."""
         check_is_fitted(self, "components_")
         return diversity(self.components_.T, n)
 
@@ -303,7 +220,7 @@ class TopicModel(NamedTopics, TransformerMixin, BaseEstimator):
                 model=type(self).__name__,
                 analyzer=to_settings(self.analyzer_),
                 fitted={name: getattr(self, name) for name in self.saved_facts},
-                topic_names=list(self._topic_names),
+                **self._more_facts(),
             )
             write_settings(draft, self.get_params(deep=False))
 
@@ -316,11 +233,18 @@ class TopicModel(NamedTopics, TransformerMixin, BaseEstimator):
             setattr(model, name, directory.array(name.rstrip("_")))
         for name, value in facts["fitted"].items():
             setattr(model, name, value)
-        model._topic_names = facts.get("topic_names", ())  # models of older versions have none
+        model._take_more_facts(facts)
         model.analyzer_ = from_settings(facts["analyzer"])
         words = directory.table("vocabulary") if "vocabulary.arrow" in directory else None
         model._lexicon = None if words is None else Lexicon.from_frame(words, facts.get("languages", NAMELESS))
         return model
+
+    def _more_facts(self) -> dict[str, Any]:
+        """What else goes into the manifest."""
+        return {}
+
+    def _take_more_facts(self, facts: dict[str, Any]) -> None:
+        """Take up what `_more_facts` gave."""
 
     # --- scikit-learn --------------------------------------------------------------------------------------------------------
 
@@ -330,7 +254,3 @@ class TopicModel(NamedTopics, TransformerMixin, BaseEstimator):
         tags.input_tags.positive_only = True
         tags.transformer_tags.preserves_dtype = []
         return tags
-
-    def _frozen_topics(self) -> NDArray[Any]:
-        """Topics as the kernels take them: a row for each word."""
-        return frozen(self.components_.T, self.components_.dtype)

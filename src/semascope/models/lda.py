@@ -13,12 +13,12 @@ from semascope.corpus.corpus import Corpus
 from semascope.corpus.shards import frozen
 from semascope.engines.base import Engine
 from semascope.errors import InputError
-from semascope.models.base import TopicModel
 from semascope.models.contradictions import is_positive
 from semascope.models.folding import fold_in_shard, infer_shard
 from semascope.models.given import is_whole, seed_of
 from semascope.models.informed import Resolved, word_prior
 from semascope.models.streaming import StreamingModel
+from semascope.models.topicmodel import TopicModel
 from semascope.training.checkpoint import Checkpoints
 from semascope.training.cvb0 import CVB0
 from semascope.training.lda import LDASettings
@@ -167,7 +167,7 @@ class LDA(StreamingModel):
         corpus = self._engine().together(lambda: self._checked(X))
         words = self._engine().together(lambda: self._word_prior(corpus))
         algorithm = self._algorithm_for(corpus, words)
-        fitted = self._train(algorithm, corpus, checkpoints, {"inference": self.inference}, heldout)
+        fitted = self._learn(algorithm, corpus, checkpoints, {"inference": self.inference}, heldout)
         self._topic_names = words.names
         self.alpha_ = fitted.state.document_alpha
         self.eta_, self.topic_sizes_ = _eta_and_sizes(fitted.state)

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
-from semascope.errors import FormatError
-from semascope.models.base import FORMAT, VERSION, TopicModel
+from semascope.errors import FormatError, InputError
+from semascope.models.base import FORMAT, VERSION, Model
 from semascope.models.lda import LDA
+from semascope.models.lsa import LSA
 from semascope.models.plsa import PLSA
 from semascope.models.polylingual import PolylingualLDA
+from semascope.models.topicmodel import TopicModel
 from semascope.storage import open_directory
 
-MODELS: dict[str, type[TopicModel]] = {"LDA": LDA, "PLSA": PLSA, "PolylingualLDA": PolylingualLDA}
+MODELS: dict[str, type[Model]] = {"LDA": LDA, "LSA": LSA, "PLSA": PLSA, "PolylingualLDA": PolylingualLDA}
 
 
-def load(path: str | Path) -> TopicModel:
+def load(path: str | Path) -> Any:
     """Load a model that was saved; its arrays are memory-mapped. Nothing in the directory is executed.
 
     Examples
@@ -31,3 +34,12 @@ def load(path: str | Path) -> TopicModel:
         msg = f"{path}: holds a model of kind {name!r}; this version knows {', '.join(MODELS)}."
         raise FormatError(msg)
     return MODELS[name]._from_directory(directory)
+
+
+def load_topics(path: str | Path) -> Any:
+    """Load a model that has topics."""
+    model = load(path)
+    if not isinstance(model, TopicModel):
+        msg = f"{path}: holds {type(model).__name__}, which has no topics; look at it with: semascope neighbors {path} WORD"
+        raise InputError(msg)
+    return model

@@ -13,8 +13,8 @@ import numpy as np
 from semascope.corpus.corpus import Corpus
 from semascope.corpus.shards import frozen
 from semascope.engines.base import Engine
-from semascope.models.base import TopicModel
 from semascope.models.folding import fold_in_shard
+from semascope.models.topicmodel import TopicModel
 from semascope.training.checkpoint import Checkpoints
 from semascope.training.em import EM
 from semascope.training.tempering import AUTO, NO_SEARCH, Search, TemperedEM, power, shares_factor
@@ -135,7 +135,7 @@ class PLSA(TopicModel):
         corpus = self._engine().together(lambda: self._checked(X))
         algorithm = self._algorithm_for(corpus)
         settings = {"algorithm": self.algorithm, "tempering": self.tempering}
-        fitted = self._train(algorithm, corpus, checkpoints, settings, heldout)
+        fitted = self._learn(algorithm, corpus, checkpoints, settings, heldout)
         self.log_likelihood_ = list(algorithm.to_judge(fitted.state, fitted.history))
         self.tempering_ = getattr(fitted.state, "beta", 1.0)
         tried = Search(*getattr(fitted.state, "search", NO_SEARCH)).tried

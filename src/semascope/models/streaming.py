@@ -12,8 +12,8 @@ import polars as pl
 from semascope.corpus.corpus import Corpus
 from semascope.corpus.lexicon import Lexicon
 from semascope.errors import InputError
-from semascope.models.base import TopicModel
 from semascope.models.given import is_texts
+from semascope.models.topicmodel import TopicModel
 from semascope.training.stream import OnlineLDA, OnlineState, follow
 
 if TYPE_CHECKING:

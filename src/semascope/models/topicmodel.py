@@ -1,0 +1,131 @@
+"""What all topic models have in common: how topics are learned, shown and judged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import polars as pl
+from sklearn.utils.validation import check_is_fitted
+
+from semascope.corpus.corpus import Corpus
+from semascope.corpus.lexicon import Lexicon
+from semascope.corpus.shards import frozen
+from semascope.errors import InputError
+from semascope.evaluation.heldout import perplexity
+from semascope.evaluation.watching import watching
+from semascope.models.base import Model
+from semascope.models.given import is_whole
+from semascope.models.topics import NamedTopics
+from semascope.models.words import word_table
+from semascope.training.checkpoint import Checkpoints
+from semascope.training.loop import Fitted
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class TopicModel(NamedTopics, Model):
+    """A model whose topics are distributions over words. Subclasses fit it."""
+
+    noun: ClassVar[str] = "topics"
+    saved_arrays: ClassVar[tuple[str, ...]] = ("topic_shares_", "doc_topics_")
+    """Beside the topics themselves: their last axis is topics, and merged topics add up."""
+    saved_facts: ClassVar[tuple[str, ...]] = (*Model.saved_facts, "heldout_path_")
+
+    doc_topics_: NDArray[Any]
+    topic_shares_: NDArray[np.float64]
+    heldout_path_: Sequence[Sequence[float]] = ()  # models of older versions have none
+
+    def _learn(
+        self, algorithm: Any, corpus: Corpus, checkpoints: Checkpoints | None, settings: dict[str, Any], heldout: Any = None
+    ) -> Fitted:
+        """Train, and keep the topics. They are judged by the documents in `heldout` now and then, if there are any."""
+        engine = self._engine()
+        judges = None if heldout is None else engine.together(lambda: self._over_its_words(heldout))
+        work_dir = checkpoints.directory.parent if checkpoints else None
+        with watching(judges, corpus, engine, work_dir) as judging:
+            if checkpoints and judging and judges is not None:
+                known_by = {"heldout": judges.fingerprint}
+                checkpoints = replace(checkpoints, identity=known_by, notes={"heldout_path": judging.path})
+            fitted = self._train(algorithm, corpus, checkpoints, settings, judging)
+            self.heldout_path_ = judging.finish(fitted) if judging else []
+        self._topic_names = ()
+        self.components_ = fitted.state.topics.T
+        self.topic_shares_ = fitted.state.topic_shares
+        self.doc_topics_ = fitted.documents
+        return fitted
+
+    def _more_facts(self) -> dict[str, Any]:
+        return {"topic_names": list(self._topic_names)}
+
+    def _take_more_facts(self, facts: dict[str, Any]) -> None:
+        self._topic_names = facts.get("topic_names", ())  # models of older versions have none
+
+    @property
+    def languages_(self) -> tuple[str, ...]:
+        """Codes of the languages in which topics have distributions of their own; none where there is one for all words."""
+        return ()
+
+    def top_words(self, n: int = 10, *, weights: bool = False, language: str | None = None) -> list[Any]:
+        """Give the most probable words of each topic.
+
+        Parameters
+        ----------
+        n : int, default=10
+            How many.
+        weights : bool, default=False
+            Give pairs of word and probability instead of words.
+        language : str, optional
+            Only words of this language.
+        """
+        check_is_fitted(self, "components_")
+        if not is_whole(n) or n < 1:
+            msg = f"top_words shows at least one word of each topic, but n was {n!r}."
+            raise InputError(msg)
+        words, topics, top = self.vocabulary_, np.asarray(self.components_), []
+        if language is not None:
+            lexicon = self._lexicon or Lexicon.of([])
+            chosen = lexicon.of_word == lexicon.number_of(language)
+            words, topics = words[chosen], topics[:, chosen]
+        for topic in topics:
+            best = np.argsort(-topic, kind="stable")[:n]
+            top.append([(words[j], float(topic[j])) if weights else words[j] for j in best if topic[j] > 0])
+        return top
+
+    def word_topics(self, X: Any) -> pl.DataFrame:
+        """Tell which topic each word of each document is most probably due to.
+
+        Parameters
+        ----------
+        X : Corpus, list of str, or matrix of shape (n_documents, n_words)
+            The documents. Words that the model does not know are left out.
+
+        Returns
+        -------
+        polars.DataFrame
+            A row for each word of each document, in the order of the vocabulary: number of the ``document``, ``word``,
+            ``count``, number of the ``topic``, and ``weight``, which is P(topic | word, document). The last two are null for
+            a word that no topic of its document can give.
+
+        Examples
+        --------
+        >>> from semascope import PLSA
+        >>> model = PLSA(2, random_state=0).fit(["cats purr", "dogs bark", "cats cats", "dogs"])
+        >>> model.word_topics(["dogs bark at dogs"]).select("document", "word", "count").rows()
+        [(0, 'dogs', 2.0), (0, 'bark', 1.0)]
+        """
+        corpus = self._corpus_to_use(X)
+        shares = np.asarray(self.transform(X if self._lexicon is None else corpus))
+        return word_table(corpus.rows, pl.Series(self.vocabulary_), self._frozen_topics(), shares)
+
+    def perplexity(self, X: Any, *, seed: int = 0) -> float:
+        """Give the held-out perplexity of documents, by document completion; lower is better."""
+        corpus = self._corpus_to_use(X)
+        return perplexity(self.components_.T, corpus.shards(), self._engine(), seed=seed)
+
+    def _frozen_topics(self) -> NDArray[Any]:
+        """Topics as the kernels take them: a row for each word."""
+        return frozen(self.components_.T, self.components_.dtype)

@@ -1,0 +1,119 @@
+"""LSA is the decomposition of the matrix it says, and its kernels give the numbers of plain NumPy."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose
+from sklearn.decomposition import TruncatedSVD
+from sklearn.feature_extraction.text import TfidfTransformer
+
+from helpers import large_counts, random_counts
+from reference import lsa as reference
+from semascope import LSA, Corpus, ThreadEngine, load
+from semascope.kernels.lsa import entries_of_product, project_documents, project_words
+from semascope.training.dense import inner, times
+from semascope.training.weighting import WEIGHTINGS
+
+PRECISIONS = {"float32": 2e-6, "float64": 1e-13}
+
+
+@pytest.mark.parametrize(("dtype", "rtol"), PRECISIONS.items())
+@pytest.mark.parametrize("width", [1, 7, 8, 40])
+def test_passes_give_the_numbers_of_sparse_products(dtype, rtol, width):
+    shard = Corpus.from_matrix(random_counts(3, n_documents=50, n_words=40)).shards()[0]
+    generator = np.random.default_rng(width)
+    values = generator.normal(size=len(shard.rows.words)).astype(dtype)
+    matrix = sp.csr_array((values, shard.rows.words, shard.rows.ends), shape=(50, 40)).astype(np.float64)
+    basis = generator.normal(size=(40, width)).astype(dtype)
+    rows, totals = np.empty((50, width), dtype), np.zeros((40, width), np.int64)
+    project_documents(shard.rows.ends, shard.rows.words, values, basis, rows)
+    assert_allclose(rows, matrix @ basis, rtol=rtol, atol=50 * rtol)
+    project_words(*shard.by_word, values, rows, totals, 2.0**35, 0, len(shard.by_word.words))
+    assert_allclose(totals / 2.0**35, matrix.T @ rows, rtol=rtol, atol=500 * rtol)
+    entries = np.empty(len(values), dtype)
+    entries_of_product(shard.rows.ends, shard.rows.words, rows, basis, entries)
+    documents = np.repeat(np.arange(50), np.diff(shard.rows.ends))
+    assert_allclose(entries, (rows @ basis.T)[documents, shard.rows.words], rtol=rtol, atol=500 * rtol)
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 2048, 5000])
+def test_products_of_tall_tables_are_those_of_numpy(n_rows):
+    generator = np.random.default_rng(n_rows)
+    one, other = generator.normal(size=(n_rows, 6)), generator.normal(size=(n_rows, 3))
+    assert_allclose(inner(one, other), one.T @ other, atol=1e-11)
+    assert_allclose(times(one, np.eye(6)[:, :2]), one[:, :2])
+
+
+@pytest.mark.parametrize("weighting", WEIGHTINGS)
+def test_the_matrix_is_weighted_as_it_says(weighting):
+    counts = random_counts(4)
+    model = LSA(5, weighting=weighting, dtype="float64", tol=1e-12, random_state=0).fit(counts)
+    values = np.linalg.svd(reference.weighted(counts, weighting), compute_uv=False)
+    assert_allclose(model.singular_values_, values[:5], rtol=1e-6)
+
+
+def test_tf_idf_is_that_of_scikit_learn():
+    counts = random_counts(5)
+    theirs = TruncatedSVD(4, algorithm="arpack", random_state=0).fit(TfidfTransformer().fit_transform(counts))
+    ours = LSA(4, weighting="tfidf", dtype="float64", tol=1e-12, random_state=0).fit(counts)
+    assert_allclose(ours.singular_values_, theirs.singular_values_, rtol=1e-8)
+
+
+@pytest.mark.parametrize("solver", ["randomized", "arpack"])
+@pytest.mark.parametrize("seed", range(10))
+def test_the_decomposition_is_that_of_the_dense_reference(solver, seed):
+    counts = random_counts(seed)
+    model = LSA(6, solver=solver, dtype="float64", tol=1e-13, max_iter=60, random_state=seed).fit(counts)
+    wanted = reference.truncated(reference.amplitudes(counts), 6)
+    found = model.doc_vectors_ * np.sqrt(model.document_shares_)[:, None] @ model.components_
+    assert_allclose(found, wanted, atol=1e-6)
+    assert_allclose(model.components_ @ model.components_.T, np.eye(6), atol=1e-10)
+    assert_allclose(model.transform(counts), model.doc_vectors_, atol=1e-5)
+    assert (model.components_[np.arange(6), np.abs(model.components_).argmax(axis=1)] > 0).all()
+
+
+@pytest.mark.parametrize("dtype", PRECISIONS)
+def test_the_residual_is_what_is_left_of_the_matrix(dtype):
+    counts = large_counts()
+    model = LSA(12, dtype=dtype, random_state=0).fit(counts)
+    psi = reference.amplitudes(counts)
+    found = model.doc_vectors_ * np.sqrt(model.document_shares_)[:, None] @ model.components_
+    assert_allclose(np.linalg.norm(psi - found), model.residuals_[-1], rtol=1e-5)
+    best = np.linalg.norm(psi - reference.truncated(psi, 12))
+    assert best * (1 - 1e-6) <= model.residuals_[-1] <= best * 1.001
+    assert model.stopped_by_ == "settled"
+
+
+def test_passes_make_the_residual_smaller():
+    residuals = LSA(12, dtype="float64", tol=0, max_iter=12, random_state=1).fit(large_counts()).residuals_
+    assert len(residuals) == 12
+    assert all(later <= earlier + 1e-12 for earlier, later in zip(residuals, residuals[1:], strict=False))
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_any_number_of_threads_gives_the_same_bits(n_threads):
+    ours, theirs = (LSA(9, random_state=3, engine=ThreadEngine(n)).fit(large_counts()) for n in (2, n_threads))
+    assert ours.components_.tobytes() == theirs.components_.tobytes()
+    assert ours.doc_vectors_.tobytes() == theirs.doc_vectors_.tobytes()
+    assert ours.hellinger_distance_ == theirs.hellinger_distance_
+
+
+def test_a_saved_model_is_the_same_model(tmp_path):
+    corpus = Corpus.from_texts(["cats purr", "cats sleep", "dogs bark", "dogs sleep"])
+    model = LSA(2, random_state=0).fit(corpus)
+    model.save(tmp_path / "model")
+    loaded = load(tmp_path / "model")
+    assert isinstance(loaded, LSA)
+    assert loaded.transform(["cats bark"]).tobytes() == model.transform(["cats bark"]).tobytes()
+    assert loaded.similar_words("purr") == model.similar_words("purr")
+    assert loaded.hellinger_distance_ == model.hellinger_distance_
+    assert loaded.get_params() == model.get_params() | {"engine": None}
+
+
+def test_neighbours_are_words_and_documents_of_the_same_kind():
+    texts = ["cats purr softly", "cats and kittens purr", "kittens are cats", "stocks fall", "bonds and stocks fall", "bonds"]
+    model = LSA(2, random_state=0).fit(texts)
+    assert {word for word, _ in model.similar_words("purr", 3)} <= {"cats", "kittens", "softly", "are"}
+    assert model.similar_documents(0, 1)[0][0] in (1, 2)
+    assert model.similar_documents("stocks and bonds", 3)[0][0] in (3, 4, 5)
+    assert all(document != 0 for document, _ in model.similar_documents(0, 5))
