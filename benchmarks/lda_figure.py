@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import matplotlib as mpl
 
@@ -24,12 +24,23 @@ STYLES = {
     "sklearn batch": {"color": "#000000", "marker": "v"},
     "sklearn online": {"color": "#E69F00", "marker": "P"},
 }
-ROOM = 2.0
-"""Perplexities above this many times the best are left out: first steps would squeeze all that matters into a strip."""
 
 
-def draw(collections: Mapping[str, Any], topics: int, peer: str, path: Path) -> str:
-    """Draw a figure, with the last perplexity of a peer for comparison; give its name."""
+class Target(NamedTuple):
+    """What is to be reached.
+
+    peer  system whose target it is, and whose colour the line has
+    said  what it is called
+    room  perplexities above this many times the best are left out: first steps would squeeze all that matters into a strip
+    """
+
+    peer: str
+    said: str
+    room: float
+
+
+def draw(collections: Mapping[str, Any], topics: int, target: Target, path: Path) -> str:
+    """Draw a figure, with the target of a peer for comparison; give its name."""
     width = 4.6 * len(collections) + 1.6
     figure, panels = plt.subplots(1, len(collections), figsize=(width, 4.6), squeeze=False, layout="constrained")
     signs: dict[str, Any] = {}
@@ -38,10 +49,9 @@ def draw(collections: Mapping[str, Any], topics: int, peer: str, path: Path) -> 
             for run in system["runs"]:
                 seconds, perplexities = zip(*((p["seconds"], p["perplexity"]) for p in run["points"]), strict=True)
                 signs[name], *_ = panel.plot(seconds, perplexities, markersize=4.5, alpha=0.85, **STYLES[name])
-        target = found["systems"][peer]["target"]
-        panel.axhline(target, color=STYLES[peer]["color"], linewidth=0.9, linestyle=":")
+        panel.axhline(found["systems"][target.peer]["target"], color=STYLES[target.peer]["color"], linewidth=0.9, linestyle=":")
         best = min(system["perplexity"] for system in found["systems"].values())
-        panel.set(xscale="log", yscale="log", xlabel="seconds of learning", ylim=(0.96 * best, ROOM * best))
+        panel.set(xscale="log", yscale="log", xlabel="seconds of learning", ylim=(0.96 * best, target.room * best))
         panel.set_title(f"{collection}\n{found['documents']:,} documents, {found['tokens'] / 1e6:.1f} M tokens", fontsize=10)
         panel.xaxis.set_major_formatter("{x:g}")
         panel.yaxis.set_major_locator(LogLocator(subs=(1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)))
@@ -53,7 +63,7 @@ def draw(collections: Mapping[str, Any], topics: int, peer: str, path: Path) -> 
     figure.legend(signs.values(), signs, loc="outside right center", frameon=False)
     others = max(system["others"] for found in collections.values() for system in found["systems"].values())
     figure.suptitle(
-        f"LDA, {topics} topics: quality over time (dotted: {peer}'s last; others kept up to {others:.1f} cores busy)",
+        f"LDA, {topics} topics: quality over time (dotted: {target.said}; others kept up to {others:.1f} cores busy)",
         fontsize=11,
     )
     path.parent.mkdir(exist_ok=True)
