@@ -62,7 +62,7 @@ def session_for(master: str | None) -> Any:
         try:
             session = (builder.master(master) if master else builder).getOrCreate()
         except Exception as error:
-            msg = f"Spark did not start with master {master or 'as configured'}: {first_sentence(str(error))}"
+            msg = f"Spark did not start with master {master or 'as configured'}: {why_not_started(str(error))}"
             raise InputError(msg) from error
     atexit.register(session.stop)  # a cluster that only finds us gone complains at length
     return session
@@ -86,6 +86,13 @@ def _see_that_java_is_there() -> None:
         where = f"JAVA_HOME is {home}, where there is none" if home else "no java is on the PATH"
         msg = f"{JAVA_NEEDED}, but {where}: install it (Debian: apt-get install openjdk-17-jre-headless), or set JAVA_HOME."
         raise MissingExtraError(msg)
+
+
+def why_not_started(text: str) -> str:
+    """Why there is no session. Of a master that cannot be reached Spark says only that it has stopped meanwhile."""
+    if "stopped SparkContext" in text:
+        return "it was not reached; see that the cluster runs, and that this machine can connect to it."
+    return first_sentence(text)
 
 
 def first_sentence(text: str) -> str:
