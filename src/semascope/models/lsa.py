@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 HELLINGER = "hellinger"
 SOLVERS = ("randomized", "arpack")
+SMOOTHING = 0.5
+"""Share of P(word) in predictions: near the best of those that ``python -m benchmarks lsa_quality`` compares."""
 
 
 class Likelihood(NamedTuple):
@@ -296,7 +298,7 @@ class LSA(Model):
         """Give whole rows of P̂ for documents by number."""
         return self.probability(documents, np.arange(self.n_features_in_))
 
-    def log_likelihood(self, X: Any, *, smoothing: float = 0.1) -> float:
+    def log_likelihood(self, X: Any, *, smoothing: float = SMOOTHING) -> float:
         """Give Σ n log P(word | document) of documents, which are folded in.
 
         P(word | document) is (1 − ε) (ξ⁺)² / Σ (ξ⁺)² + ε P(word): without smoothing by ε a word that P̂ does not expect has no
@@ -305,7 +307,7 @@ class LSA(Model):
         log_likelihood, _ = self._likelihood(X, partial(_same, known=self._known()), smoothing)
         return log_likelihood
 
-    def perplexity(self, X: Any, *, smoothing: float = 0.1, seed: int = 0) -> float:
+    def perplexity(self, X: Any, *, smoothing: float = SMOOTHING, seed: int = 0) -> float:
         """Give the held-out perplexity of documents by document completion; lower is better.
 
         One half of the words of each is folded in, the other half predicted: the same halves that topic models are judged by.
