@@ -1,7 +1,6 @@
 """Spark runs lose nothing when executors or the driver die, and say in a sentence what is wrong."""
 
 import contextlib
-import json
 import os
 import signal
 import subprocess
@@ -125,5 +124,5 @@ def test_a_master_that_is_not_reached_is_said_to_be_so():
 def test_a_spark_engine_is_settings_and_connects_to_nothing():
     engine = SparkEngine("spark://nowhere:7077", "/shared")
     assert engine == SparkEngine("spark://nowhere:7077", "/shared")
+    assert engine != SparkEngine("spark://nowhere:7077")
     assert engine.leads
-    assert json.dumps(repr(engine))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 from semascope.corpus.shards import Shard, ShardRef
 from semascope.storage import Directory, Draft
@@ -70,3 +70,17 @@ class Engine(Protocol):
 
     def once(self, action: Callable[[], None]) -> None:
         """Run an action in the leading process; the others wait for it, and for its errors."""
+
+
+class OneProcess:
+    """What is the same for all engines whose program runs in one process."""
+
+    leads: ClassVar[bool] = True
+
+    def together(self, action: Callable[[], T]) -> T:
+        """Run an action: there is one process only."""
+        return action()
+
+    def once(self, action: Callable[[], None]) -> None:
+        """Run an action: there is one process only."""
+        action()

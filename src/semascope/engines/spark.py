@@ -13,12 +13,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from semascope.corpus.shards import Shard, ShardRef
-from semascope.engines.base import Locals, Stats
+from semascope.engines.base import Locals, OneProcess, Stats
 from semascope.engines.exact import CountTotal, ScalarTotal
 from semascope.engines.likeness import difference, likeness
 from semascope.engines.spark_session import sentence_of, session_for
@@ -37,7 +37,7 @@ KEPT = 2
 
 
 @dataclass(frozen=True)
-class SparkEngine:
+class SparkEngine(OneProcess):
     """Executors of a Spark cluster. Any number of them gives the same bits as one thread.
 
     The corpus must be saved where all executors see it, and so must the work directory be.
@@ -54,15 +54,6 @@ class SparkEngine:
 
     master: str | None = None
     work_dir: str | Path | None = None
-    leads: ClassVar[bool] = True
-
-    def together(self, action: Callable[[], T]) -> T:
-        """Run an action: there is one driver only."""
-        return action()
-
-    def once(self, action: Callable[[], None]) -> None:
-        """Run an action: there is one driver only."""
-        action()
 
     @contextmanager
     def place(self, shards: Sequence[ShardRef], work_dir: Path | None = None) -> Iterator[OnSpark]:

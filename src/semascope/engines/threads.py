@@ -7,12 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from semascope.corpus.shards import Shard, ShardRef
-from semascope.engines.base import Locals, Stats
+from semascope.engines.base import Locals, OneProcess, Stats
 from semascope.engines.exact import Accumulator
 from semascope.engines.spilling import (
     AllLocals,
@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class ThreadEngine:
+class ThreadEngine(OneProcess):
     """Threads of this process. Any number of them gives the same bits.
 
     Parameters
@@ -48,15 +48,6 @@ class ThreadEngine:
 
     n_threads: int | None = None
     spill: bool = False
-    leads: ClassVar[bool] = True
-
-    def together(self, action: Callable[[], T]) -> T:
-        """Run an action: there is one process only."""
-        return action()
-
-    def once(self, action: Callable[[], None]) -> None:
-        """Run an action: there is one process only."""
-        action()
 
     @contextmanager
     def place(self, shards: Sequence[ShardRef], work_dir: Path | None = None) -> Iterator[OnThreads]:

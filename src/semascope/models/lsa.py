@@ -23,6 +23,7 @@ from semascope.kernels.heldout import halve
 from semascope.kernels.lsa import project_documents
 from semascope.models.base import Model
 from semascope.models.exact_svd import decomposed
+from semascope.models.folding import Nothing
 from semascope.models.given import is_whole
 from semascope.models.hellinger import Parts, bits_of_ranks, parts_of, positive_entries, positive_squares
 from semascope.training.checkpoint import Checkpoints
@@ -391,8 +392,8 @@ def _project(
     return projected
 
 
-def _projected_shard(shard: Shard, **given: Any) -> tuple[Locals, Likelihood]:
-    return {"rows": _project(shard.rows, shard.lengths, **given)}, Likelihood(Scalars(()))
+def _projected_shard(shard: Shard, **given: Any) -> tuple[Locals, Nothing]:
+    return {"rows": _project(shard.rows, shard.lengths, **given)}, Nothing()
 
 
 def _aligned_shard(shard: Shard, rows: NDArray[Any], basis: NDArray[Any], n_tokens: float) -> tuple[Locals, Likelihood]:
