@@ -1,79 +1,173 @@
-"""What LSA of square-rooted probabilities estimates: a distribution over pairs of documents and words.
-
-Ψ_Q = √Q has a row for each document. Its truncated decomposition Ξ is a table of amplitudes; Ξ⁺ is the same with zeros for what
-is negative, and P̂ = (Ξ⁺)² / ‖Ξ⁺‖². Sums over all pairs are made in blocks; no table of documents × words is ever whole.
-"""
+"""The distribution that LSA of square-rooted probabilities estimates, and how far it is from what was observed."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
-from semascope.corpus.rows import Rows
-from semascope.kernels.lsa import entries_of_product
-from semascope.training.dense import each_block
+from semascope.corpus.corpus import Corpus
+from semascope.corpus.shards import frozen
+from semascope.engines.threads import ThreadEngine
+from semascope.errors import InputError
+from semascope.models.amplitudes import Parts, bits_of_ranks, parts_of
+from semascope.models.base import Model
+from semascope.models.lsa_shards import HELLINGER, aligned_shard, all_words, halves, likely_shard
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
-COLUMNS = 2048
-"""Words of a block."""
+SMOOTHING = 0.5
+"""Share of P(word) in predictions: near the best of those that ``python -m benchmarks lsa_quality`` compares."""
 
 
-class Parts(NamedTuple):
-    """Σ ξ² over the positive entries of Ξ, and over the negative ones."""
+class HellingerEstimate(Model):
+    """A decomposition with weighting "hellinger" as a distribution P̂ over pairs of documents and words."""
 
-    positive: float
-    negative: float
+    weighting: str
+    singular_values_: NDArray[np.float64]
+    doc_vectors_: NDArray[Any]
+    document_shares_: NDArray[np.float64]
+    word_shares_: NDArray[np.float64]
+    word_weights_: NDArray[np.float64]
+    n_tokens_: float
+    alignment_: float | None
+    parts_: Sequence[float] | None
+    _fitted_to: Corpus | None
 
+    @property
+    def frobenius_distance_(self) -> float:
+        """‖Ξ − Ψ_Q‖ = √(1 − s²), where s² = Σ σ²."""
+        return math.sqrt(max(1 - self._size() ** 2, 0.0))
 
-def parts_of(rows: NDArray[Any], basis: NDArray[Any]) -> Parts:
-    """Both parts of rows @ basis.T."""
+    @property
+    def bound_(self) -> float:
+        """√(2 (1 − s)), which the Hellinger distance does not exceed."""
+        return math.sqrt(max(2 * (1 - self._size()), 0.0))
 
-    def of_block(block: slice) -> tuple[float, float]:
-        positive = negative = 0.0
-        for first in range(0, len(basis), COLUMNS):
-            entries = rows[block] @ basis[first : first + COLUMNS].T
-            whole = float(np.vdot(entries, entries))
-            np.maximum(entries, 0, out=entries)
-            above = float(np.vdot(entries, entries))
-            positive, negative = positive + above, negative + max(whole - above, 0.0)
-        return positive, negative
+    @property
+    def hellinger_distance_(self) -> float:
+        """‖Ψ_P − Ψ_Q‖, the Hellinger distance of P̂ from Q; takes a product of documents × words × dimensions, once."""
+        self._see_that_it_is_hellinger()
+        return math.sqrt(max(2 - 2 * self._alignment() / math.sqrt(self._parts().positive), 0.0))
 
-    positive, negative = zip(*each_block(of_block, len(rows)), strict=True)
-    return Parts(math.fsum(positive), math.fsum(negative))
+    @property
+    def clipped_mass_(self) -> float:
+        """Σ ξ² of the negative entries over that of all: what P̂ leaves out of Ξ."""
+        parts = self._parts()
+        return parts.negative / (parts.positive + parts.negative)
 
+    def probability(self, rows: Any, columns: Any) -> NDArray[np.float64]:
+        """Give P̂ for the documents in `rows` and the words in `columns`, both by number: a table of both."""
+        amplitudes = self._amplitudes(np.atleast_1d(rows)) @ self.components_[:, np.atleast_1d(columns)]
+        probabilities: NDArray[np.float64] = np.maximum(amplitudes, 0).astype(np.float64) ** 2 / self._parts().positive
+        return probabilities
 
-def positive_squares(rows: NDArray[Any], basis: NDArray[Any]) -> NDArray[np.float64]:
-    """Σ (ξ⁺)² of each row of rows @ basis.T."""
-    squares = np.zeros(len(rows))
+    def probability_rows(self, documents: Any) -> NDArray[np.float64]:
+        """Give whole rows of P̂ for documents by number."""
+        return self.probability(documents, np.arange(self.n_features_in_))
 
-    def of_block(block: slice) -> None:
-        for first in range(0, len(basis), COLUMNS):
-            entries = np.maximum(rows[block] @ basis[first : first + COLUMNS].T, 0)
-            squares[block] += np.einsum("ij,ij->i", entries, entries, dtype=np.float64)
+    def log_likelihood(self, X: Any, *, smoothing: float = SMOOTHING) -> float:
+        """Give Σ n log P(word | document) of documents, which are folded in.
 
-    for _ in each_block(of_block, len(rows)):
-        pass
-    return squares
+        P(word | document) is (1 − ε) (ξ⁺)² / Σ (ξ⁺)² + ε P(word): without smoothing by ε a word that P̂ does not expect has no
+        probability at all.
+        """
+        log_likelihood, _ = self._likelihood(X, all_words, smoothing)
+        return log_likelihood
 
+    def perplexity(self, X: Any, *, smoothing: float = SMOOTHING, seed: int = 0) -> float:
+        """Give the held-out perplexity of documents by document completion; lower is better.
 
-def positive_entries(counts: Rows, rows: NDArray[Any], basis: NDArray[Any]) -> NDArray[np.float64]:
-    """ξ⁺ where there are counts."""
-    entries = np.empty(len(counts.words), rows.dtype)
-    entries_of_product(counts.ends, counts.words, rows, basis, entries)
-    return np.maximum(entries, 0).astype(np.float64)
+        One half of the words of each is folded in, the other half predicted: the same halves that topic models are judged by.
+        """
+        log_likelihood, n_tokens = self._likelihood(X, partial(halves, known=self._known(), seed=seed), smoothing)
+        return math.exp(-log_likelihood / n_tokens)
 
+    def _likelihood(self, X: Any, divide: Any, smoothing: float) -> tuple[float, float]:
+        self._see_that_it_is_hellinger()
+        if not 0 < smoothing <= 1:
+            msg = f"smoothing must be a number above 0 and at most 1, but was {smoothing!r}."
+            raise InputError(msg)
+        corpus = self._corpus_to_use(X)
+        task = partial(
+            likely_shard, divide=divide, given=self._projection(), word_shares=self.word_shares_, smoothing=smoothing
+        )
+        with self._engine().place(corpus.shards()) as placed:
+            found = placed.begin(task)
+        log_likelihood, n_tokens = found.sums.sums() if found else (0.0, 0.0)
+        if n_tokens == 0:
+            msg = "there is no document with words that the model knows, and enough of them."
+            raise InputError(msg)
+        return log_likelihood, n_tokens
 
-def bits_of_ranks(values: NDArray[np.float64], n_documents: int, n_words: int, n_tokens: float) -> Any:
-    """Bits per observation, for each rank, of the parameters and of the distance from what was observed.
+    def figure_of_merit(self, gamma: float = 0.5) -> NDArray[np.float64]:
+        """Give γ Mod + (1 − γ) Dist for each rank up to that of the model: the smallest tells which to take.
 
-    A model of rank r has r (M + N − r) parameters, each worth ½ log₂ n bits when it is told from n observations. The distance
-    is −2 log₂ ⟨Ψ_P, Ψ_Q⟩, Rényi's divergence of order ½; ⟨Ψ_P, Ψ_Q⟩ is at least s, the root of Σ σ², which stands for it here.
-    """
-    ranks = np.arange(1, len(values) + 1)
-    parameters = ranks * (n_documents + n_words - ranks)
-    sizes = np.sqrt(np.minimum(np.cumsum(values**2), 1.0))
-    return parameters * math.log2(max(n_tokens, 2.0)) / (2 * n_tokens), -2 * np.log2(sizes)
+        Both are bits per observation: Mod of the parameters, Dist of the distance between the model and what was observed.
+        """
+        if not 0 <= gamma <= 1:
+            msg = f"gamma must be a number from 0 to 1, but was {gamma!r}."
+            raise InputError(msg)
+        self._size()
+        shape = len(self.document_shares_), len(self.word_shares_)
+        model, distance = bits_of_ranks(self.singular_values_, *shape, self.n_tokens_)
+        merit: NDArray[np.float64] = gamma * model + (1 - gamma) * distance
+        return merit
+
+    def _known(self) -> NDArray[np.bool_]:
+        self._see_that_it_is_hellinger()
+        return np.asarray(self.word_shares_ > 0)
+
+    def _size(self) -> float:
+        """The length of Ξ, s."""
+        self._see_that_it_is_hellinger()
+        return math.sqrt(math.fsum(np.asarray(self.singular_values_, np.float64) ** 2))
+
+    def _amplitudes(self, documents: NDArray[Any]) -> NDArray[Any]:
+        """Rows of U Σ."""
+        self._see_that_it_is_hellinger()
+        scales = np.sqrt(np.asarray(self.document_shares_)[documents])[:, None]
+        return np.asarray(self.doc_vectors_[documents] * scales.astype(self.components_.dtype))
+
+    def _parts(self) -> Parts:
+        """Σ (ξ⁺)² and Σ (ξ⁻)², worked out when they are first wanted."""
+        self._see_that_it_is_hellinger()
+        if self.parts_ is None:
+            everything = np.arange(len(self.doc_vectors_))
+            self.parts_ = list(parts_of(self._amplitudes(everything), self._basis()))
+        return Parts(*self.parts_)
+
+    def _alignment(self) -> float:
+        """⟨Ξ⁺, Ψ_Q⟩, worked out from the corpus of the fit when it is first wanted, at the latest when the model is saved."""
+        if self.alignment_ is None:
+            assert self._fitted_to is not None
+            rows, basis = self._amplitudes(np.arange(len(self.doc_vectors_))), self._basis()
+            task = partial(aligned_shard, rows=rows, basis=basis, n_tokens=self.n_tokens_)
+            with ThreadEngine().place(self._fitted_to.shards()) as placed:
+                (self.alignment_,) = placed.begin(task).sums.sums()
+        return self.alignment_
+
+    def _settle(self) -> None:
+        """Work out what only the corpus of the fit can tell, before that is out of reach."""
+        if self.weighting == HELLINGER and hasattr(self, "components_"):
+            self._alignment()
+
+    def _projection(self) -> dict[str, Any]:
+        """What is needed to project documents."""
+        given = {"weighting": self.weighting, "of_word": self.word_weights_, "n_tokens": self.n_tokens_}
+        return {"basis": self._basis(), **given}
+
+    def _basis(self) -> NDArray[Any]:
+        return frozen(self.components_.T, self.components_.dtype)
+
+    def _see_that_it_is_hellinger(self) -> None:
+        check_is_fitted(self, "components_")
+        if self.weighting != HELLINGER:
+            msg = f'only LSA(weighting="hellinger") estimates probabilities; this model has weighting={self.weighting!r}.'
+            raise AttributeError(msg)
