@@ -14,6 +14,7 @@ from semascope.corpus.shards import ByWord, Shard, frozen
 from semascope.engines.base import Locals
 from semascope.engines.exact import Counts, CountTotal, LateCounts, Scalars, ScalarTotal
 from semascope.kernels.em import em_documents, em_words
+from semascope.training.facts import Facts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -54,15 +55,8 @@ class EMStats(NamedTuple):
 
 
 @dataclass(frozen=True)
-class EM:
+class EM(Facts):
     """Settings of the algorithm and facts of the corpus. Its methods are pure functions of their arguments."""
-
-    n_topics: int
-    n_documents: int
-    n_words: int
-    n_tokens: float
-    seed: int
-    dtype: str = "float32"
 
     state_type: ClassVar[type] = EMState
     objective_name: ClassVar[str] = "log-likelihood"

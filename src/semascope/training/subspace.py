@@ -29,6 +29,7 @@ from semascope.engines.base import Locals
 from semascope.engines.exact import Counts, CountTotal, LateCounts, Scalars, ScalarTotal
 from semascope.kernels.lsa import project_documents, project_words
 from semascope.training.dense import inner, less_and_times, one_thread_each, times
+from semascope.training.facts import Facts
 from semascope.training.weighting import WEIGHTINGS, WordFacts
 
 if TYPE_CHECKING:
@@ -113,19 +114,12 @@ class PassStats(NamedTuple):
 
 
 @dataclass(frozen=True)
-class SubspaceIteration:
+class SubspaceIteration(Facts):
     """Settings of the algorithm and facts of the corpus. Its methods are pure functions of their arguments.
 
-    n_topics   singular values that are wanted
     weighting  what the matrix has in place of counts
     """
 
-    n_topics: int
-    n_documents: int
-    n_words: int
-    n_tokens: float
-    seed: int
-    dtype: str = "float32"
     weighting: str = "hellinger"
 
     state_type: ClassVar[type] = SubspaceState
