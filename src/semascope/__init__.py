@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from semascope.models.lsa import LSA as LSA
     from semascope.models.plsa import PLSA as PLSA
     from semascope.models.polylingual import PolylingualLDA as PolylingualLDA
+    from semascope.retrieval.index import Index as Index
     from semascope.training.checkpoint import Checkpoints as Checkpoints
 
 _HOME = {
@@ -29,6 +30,7 @@ _HOME = {
     "Checkpoints": "semascope.training.checkpoint",
     "Corpus": "semascope.corpus.corpus",
     "Documents": "semascope.corpus.read",
+    "Index": "semascope.retrieval.index",
     "InformedPrior": "semascope.models.informed",
     "LDA": "semascope.models.lda",
     "LSA": "semascope.models.lsa",

@@ -119,7 +119,7 @@ def test_the_figure_of_merit_weighs_bits_of_parameters_against_bits_of_distance(
         (
             np.eye(3),
             {"weighting": "bm25"},
-            "LSA: weighting must be one of hellinger, counts, tfidf, logentropy, but was 'bm25'.",
+            "LSA: weighting must be one of hellinger, counts, tfidf, logtfidf, logentropy, but was 'bm25'.",
         ),
         (np.eye(3), {"solver": "magic"}, "LSA: solver must be one of randomized, arpack, but was 'magic'."),
         (-np.eye(3), {}, "Negative values in data passed to LSA.fit"),

@@ -31,8 +31,9 @@ def weighted(counts, weighting):
         return amplitudes(counts)
     if weighting == "counts":
         return counts
-    if weighting == "tfidf":
-        values = counts * (np.log((1 + n_documents) / (1 + (counts > 0).sum(axis=0))) + 1)
+    if weighting in ("tfidf", "logtfidf"):
+        rarity = np.log((1 + n_documents) / (1 + (counts > 0).sum(axis=0)))
+        values = counts * (rarity + 1) if weighting == "tfidf" else np.log1p(counts) * rarity
         sizes = np.linalg.norm(values, axis=1, keepdims=True)
         return values / np.where(sizes > 0, sizes, 1)
     sums = counts.sum(axis=0)

@@ -28,6 +28,7 @@ class WeightingName(enum.StrEnum):
     hellinger = "hellinger"
     counts = "counts"
     tfidf = "tfidf"
+    logtfidf = "logtfidf"
     logentropy = "logentropy"
 
 

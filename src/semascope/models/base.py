@@ -90,14 +90,19 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _over_its_words(self, X: Any) -> Corpus:
         if isinstance(X, Corpus | Documents) or is_texts(X):
-            if self._lexicon is None:
-                msg = "this model was fitted on a matrix without words, so it cannot read texts: give it a matrix."
-                raise InputError(msg)
+            lexicon = self._known_lexicon()
             if isinstance(X, Corpus):
-                return X.aligned(self._lexicon)
+                return X.aligned(lexicon)
             make = Corpus.build if isinstance(X, Documents) else Corpus.from_texts
-            return make(X, analyzer=self.analyzer_, vocabulary=self._lexicon)
+            return make(X, analyzer=self.analyzer_, vocabulary=lexicon)
         return Corpus.from_matrix(self._validated(X, reset=False))
+
+    def _known_lexicon(self) -> Lexicon:
+        """Give the words of the model, or say that it has none."""
+        if self._lexicon is None:
+            msg = "this model was fitted on a matrix without words, so it cannot read texts: give it a matrix."
+            raise InputError(msg)
+        return self._lexicon
 
     def _validated(self, X: Any, *, reset: bool) -> Any:
         checked = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=reset)

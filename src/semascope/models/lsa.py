@@ -42,9 +42,10 @@ class LSA(HellingerEstimate):
     ----------
     n_components : int, default=10
         Number of dimensions.
-    weighting : {"hellinger", "counts", "tfidf", "logentropy"}, default="hellinger"
+    weighting : {"hellinger", "counts", "tfidf", "logtfidf", "logentropy"}, default="hellinger"
         What the matrix has in place of counts: square roots of probabilities; counts themselves; counts times inverse document
-        frequency, rows of length one; log(1 + n) times 1 − entropy. The last three are classic LSA.
+        frequency, rows of length one; log(1 + n) in their place, and no weight for a word of all documents; log(1 + n) times
+        1 − entropy. The last four are classic LSA, "logtfidf" what finds most in search.
     solver : {"randomized", "arpack"}, default="randomized"
         Subspace iteration from random vectors, which stops at a tolerance; or ARPACK to machine precision, in memory.
     max_iter : int, default=20

@@ -9,7 +9,7 @@ import polars as pl
 from sklearn.utils.validation import check_is_fitted
 
 from semascope.corpus.corpus import Corpus
-from semascope.corpus.lexicon import Lexicon, said
+from semascope.corpus.lexicon import said
 from semascope.errors import InputError
 from semascope.models.lda import LDA
 
@@ -52,6 +52,7 @@ class PolylingualLDA(LDA):
 
     @property
     def languages_(self) -> tuple[str, ...]:
+        check_is_fitted(self, "components_")
         return self._known_lexicon().languages
 
     def top_words(self, n: int = 10, *, weights: bool = False, language: str | None = None) -> list[Any]:
@@ -125,11 +126,6 @@ class PolylingualLDA(LDA):
             )
             raise InputError(msg)
         return corpus
-
-    def _known_lexicon(self) -> Lexicon:
-        check_is_fitted(self, "components_")
-        assert self._lexicon is not None  # words without a language are refused
-        return self._lexicon
 
 
 def _nearest(asked: NDArray[Any], offered: NDArray[Any], n: int) -> tuple[NDArray[np.int64], NDArray[Any]]:

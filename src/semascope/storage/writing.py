@@ -23,16 +23,35 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-_OURS = re.compile(r"(\.manifest-)?data-[0-9a-f]{12}")
+_OURS = re.compile(r"(\.manifest-)?(data|part)-[0-9a-f]{12}")
 """Names that only this module gives: nothing else in a directory is ever removed."""
 
 
 @dataclass
 class Draft:
-    """A directory being written: data files go into `folder`, facts into the manifest; nothing is visible before the end."""
+    """A directory being written: data files go into `folder`, facts into the manifest; nothing is visible before the end.
+
+    A directory may have parts, which are directories of their own and outlive its versions: those that a version names stay.
+    """
 
     folder: Path
     facts: dict[str, Any] = field(default_factory=dict)
+    parts: list[str] = field(default_factory=list)
+    _new_parts: list[Path] = field(default_factory=list)
+
+    def part(self, name: str | None = None) -> Path:
+        """Keep a part of the last version, by its name; without one, give the path of a new part, to be written there."""
+        name = name or f"part-{uuid.uuid4().hex[:12]}"
+        path = self.folder.parent / name
+        if not path.exists():
+            self._new_parts.append(path)
+        self.parts.append(name)
+        return path
+
+    def discard(self) -> None:
+        """Remove what was written."""
+        for path in (self.folder, *self._new_parts):
+            shutil.rmtree(path, ignore_errors=True)
 
     def array(self, name: str, values: NDArray[Any]) -> None:
         """Add an array."""
@@ -62,13 +81,13 @@ def writing(target: str | Path, kind: str, version: int) -> Iterator[Draft]:
         yield draft
         _switch_over(target, draft, kind, version)
     except BaseException:
-        shutil.rmtree(draft.folder, ignore_errors=True)
+        draft.discard()
         if made_here and not any(target.iterdir()):
             target.rmdir()
         raise
     _sync(target)
     _sync(target.parent)
-    _clear_away(target, draft.folder)
+    _clear_away(target, {draft.folder.name, *draft.parts})
 
 
 def check_target(target: Path, kind: str) -> None:
@@ -104,10 +123,10 @@ def _switch_over(target: Path, draft: Draft, kind: str, version: int) -> None:
     fresh.replace(target / MANIFEST)
 
 
-def _clear_away(target: Path, current: Path) -> None:
+def _clear_away(target: Path, current: set[str]) -> None:
     """Remove what the new version replaced, and what crashes left."""
     for entry in target.iterdir():
-        if entry == current or not _OURS.fullmatch(entry.name):
+        if entry.name in current or not _OURS.fullmatch(entry.name):
             continue
         if entry.is_dir():
             shutil.rmtree(entry, ignore_errors=True)

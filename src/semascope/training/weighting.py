@@ -68,9 +68,14 @@ class Weighting(NamedTuple):
         return np.stack([sums, met, logs], axis=1)
 
 
+def _rarity(facts: WordFacts) -> NDArray[np.float64]:
+    """log((1 + D) / (1 + df)): nothing for a word that all documents have."""
+    return np.log((1 + facts.n_documents) / (1 + facts.documents))
+
+
 def _inverse_document_frequency(facts: WordFacts) -> NDArray[np.float64]:
     """log((1 + D) / (1 + df)) + 1, as scikit-learn has it."""
-    return np.log((1 + facts.n_documents) / (1 + facts.documents)) + 1
+    return _rarity(facts) + 1
 
 
 def _evenness(facts: WordFacts) -> NDArray[np.float64]:
@@ -88,5 +93,6 @@ WEIGHTINGS = {
     "hellinger": Weighting(lambda n, total: np.sqrt(n / n.dtype.type(total)), lambda n, total: float(np.sum(n)) / total),
     "counts": Weighting(lambda n, total: n, lambda n, total: _sum_of_squares(n)),
     "tfidf": Weighting(lambda n, total: n, lambda n, total: float(len(n)), _inverse_document_frequency, unit=True),
+    "logtfidf": Weighting(lambda n, total: np.log1p(n), lambda n, total: float(len(n)), _rarity, unit=True),
     "logentropy": Weighting(lambda n, total: np.log1p(n), lambda n, total: _sum_of_squares(np.log1p(n)), _evenness),
 }

@@ -1,0 +1,190 @@
+"""Scores of documents by the words they have in common with a query, and which scores are best."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from semascope.kernels.compile import kernel, strict_kernel
+
+PIECE = 256
+"""Scores that are looked over at once for one that is good enough."""
+
+
+@kernel
+def bm25_weights(ends, documents, counts, lengths, rarity, mean_length, saturation, normalisation, weights):
+    """What each posting adds to the score of its document.
+
+    Same numbers as ``rarity * counts / (counts + saturation * (1 - normalisation + normalisation * lengths / mean_length))``.
+
+    ends           int64[v + 1]   in   postings of word w are [ends[w]:ends[w + 1]] of the others
+    documents      int32[nnz]     in
+    counts         float32[nnz]   in
+    lengths        float32[d]     in   words of each document
+    rarity         float32[v]     in   of each word
+    weights        float32[nnz]   out
+    """
+    own, by_length = saturation * (1 - normalisation), saturation * normalisation / mean_length
+    for word in range(len(ends) - 1):
+        of_word = rarity[word]
+        for j in range(ends[word], ends[word + 1]):
+            count = counts[j]
+            weights[j] = of_word * count / (count + own + by_length * lengths[documents[j]])
+
+
+@strict_kernel
+def add_postings(ends, documents, weights, query_ends, words, factors, first, scores):
+    """Add to the score of each document what its words that are in a query weigh.
+
+    Same numbers as ``scores[:, first:] += queries @ weights``, with queries and weights as sparse matrices.
+
+    ends, documents, weights          in       postings by word
+    query_ends   int64[q + 1]         in       words of query i are [query_ends[i]:query_ends[i + 1]] of the two others
+    words        int32[m]             in       -1 for a word that has no postings
+    factors      float32[m]           in       what the postings of each are multiplied by
+    first                             in       where the first of the documents has its score
+    scores       float32[q, d]        in, out
+    """
+    for query in range(len(query_ends) - 1):
+        row = scores[query, first:]
+        for i in range(query_ends[query], query_ends[query + 1]):
+            if words[i] < 0:
+                continue
+            factor = factors[i]
+            for j in range(ends[words[i]], ends[words[i] + 1]):
+                row[documents[j]] += factor * weights[j]
+
+
+@strict_kernel
+def best_scores(scores, allowed, least, numbers, best):
+    """The largest scores, best first, and the documents that have them; of equal ones those with lower numbers.
+
+    Scores of at most `least` do not count. Those found so far are a heap, the worst on top. Same numbers as
+    tests/reference/postings.py::best_scores.
+
+    scores      float32[d]     in
+    allowed     bool[d]        in   which documents are wanted; empty if all are
+    numbers     int32[k]       out
+    best        float32[k]     out
+
+    Returns how many were found.
+    """
+    k, found, worst, n = len(numbers), 0, np.float32(least), len(scores)
+    for first in range(0, n, PIECE):
+        last = min(first + PIECE, n)
+        any_good = False
+        for d in range(first, last):
+            any_good |= scores[d] > worst
+        if not any_good:
+            continue
+        for d in range(first, last):
+            if not scores[d] > worst or (len(allowed) and not allowed[d]):
+                continue
+            if found < k:
+                found += 1
+                lift(best, numbers, found - 1, scores[d], d)
+            else:
+                sink(best, numbers, k, scores[d], d)
+            if found == k:
+                worst = best[0]
+    for size in range(found - 1, 0, -1):  # the worst goes to the end, again and again
+        score, number = best[size], numbers[size]
+        best[size], numbers[size] = best[0], numbers[0]
+        sink(best, numbers, size, score, number)
+    return found
+
+
+@strict_kernel
+def lift(best, numbers, at, score, number):
+    """Put a score at the end of a heap, and lift it to its place."""
+    while at > 0:
+        above = (at - 1) // 2
+        if best[above] < score or (best[above] == score and numbers[above] > number):
+            break
+        best[at], numbers[at] = best[above], numbers[above]
+        at = above
+    best[at], numbers[at] = score, number
+
+
+@strict_kernel
+def sink(best, numbers, size, score, number):
+    """Put a score on top of a heap in place of what is there, and let it sink to its place."""
+    at = 0
+    while True:
+        below = 2 * at + 1
+        if below >= size:
+            break
+        other = below + 1
+        if other < size and (best[other] < best[below] or (best[other] == best[below] and numbers[other] > numbers[below])):
+            below = other
+        if best[below] > score or (best[below] == score and numbers[below] < number):
+            break
+        best[at], numbers[at] = best[below], numbers[below]
+        at = below
+    best[at], numbers[at] = score, number
+
+
+LANES = 64
+"""Running sums and maxima side by side: each is in step with others, so that vector instructions do them."""
+
+
+@kernel
+def mean_and_largest(scores):
+    """Mean and largest of some scores; 0 and 0 if there are none."""
+    if len(scores) == 0:
+        return np.float64(0), np.float32(0)
+    largest, total = np.full(LANES, scores[0]), np.float64(0)
+    whole = len(scores) - len(scores) % LANES
+    for first in range(0, whole, LANES):
+        of_piece = np.float32(0)
+        for i in range(LANES):
+            score = scores[first + i]
+            largest[i] = score if score > largest[i] else largest[i]
+            of_piece += score
+        total += of_piece
+    for d in range(whole, len(scores)):
+        largest[0] = max(largest[0], scores[d])
+        total += scores[d]
+    return total / len(scores), largest.max()
+
+
+@kernel
+def fuse(one, of_one, other, of_other, less):
+    """Make a weighted sum of two scores of the one, in its own memory.
+
+    Same numbers as ``of_one * one + of_other * other - less``.
+    """
+    for d in range(len(one)):
+        one[d] = of_one * one[d] + of_other * other[d] - less
+
+
+@kernel
+def likelihoods_of_few(ends, words, counts, lengths, theta, topics, background, asked, often, mu, share, chosen, scores):
+    """Likelihood of a query in some documents: their own words, smoothed, mixed with those of their topics.
+
+    Same numbers as the chosen columns of `semascope.retrieval.likelihood.likelihood_scores`, in single precision.
+
+    ends … counts                    in   entries by document, words ascending
+    lengths     float32[d]           in   words of each document
+    theta       float32[d, k]        in   P(topic | document)
+    topics      float32[v, k]        in   P(word | topic)
+    background  float32[v]           in   P(word)
+    asked       int32[q]             in   words of the query
+    often       float32[q]           in   how often it has them
+    chosen      int32[m]             in   documents
+    scores      float32[m]           out
+    """
+    for i in range(len(chosen)):
+        d = chosen[i]
+        own = share / (lengths[d] + mu)
+        first, last = ends[d], ends[d + 1]
+        total = 0.0
+        for j in range(len(asked)):
+            word, expected = asked[j], np.float32(0)
+            for z in range(theta.shape[1]):
+                expected += theta[d, z] * topics[word, z]
+            at = first + np.searchsorted(words[first:last], word)
+            count = counts[at] if at < last and words[at] == word else np.float32(0)
+            p = own * (count + mu * background[word]) + (1 - share) * expected
+            if p > 0:
+                total += often[j] * np.log(p)
+        scores[i] = total

@@ -1,0 +1,91 @@
+"""Words and meaning together: one score of several, with no setting to be found for each collection.
+
+Scores of different kinds are made comparable by where they lie between their mean over all documents and their largest: 0 is
+what any document has, 1 the best. BM25 and the cosine in the space of the index are added up so. Where the index has topics,
+the best of that are given the likelihood of the query in addition, which is scaled in the same way among them.
+
+The weights are one setting for all collections: see benchmarks/hybrid.py for how they were chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from semascope.corpus.rows import Rows
+from semascope.corpus.shards import frozen
+from semascope.kernels.postings import fuse, mean_and_largest
+from semascope.retrieval.bytopics import Likelihood
+from semascope.retrieval.lexical import BM25
+from semascope.retrieval.ranking import best_of
+from semascope.retrieval.space import InSpace
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+SPACE_WEIGHT, TOPIC_WEIGHT = 0.7, 0.7
+"""What the cosine and the likelihood weigh, where BM25 weighs 1."""
+
+CANDIDATES = 300
+"""Documents that are given the likelihood."""
+
+
+class Hybrid:
+    """Words, place in the space, and topics."""
+
+    together = 32
+    least = -np.inf
+
+    def __init__(self, words: BM25, space: InSpace, topics: Likelihood | None, sizes: Sequence[int]) -> None:
+        self._words, self._space, self._topics = words, space, topics
+        self._borders = np.cumsum([0, *sizes], dtype=np.int32)
+
+    def fill(self, queries: Rows, scores: NDArray[np.float32], allowed: NDArray[np.bool_]) -> None:
+        places = self._space.place(queries)
+        self._space.fill_near(places, scores)
+        lexical = np.empty((1, scores.shape[1]), np.float32)
+        asked = None if self._topics is None else self._topics.tables.over_its_words(queries)
+        for query, row in enumerate(scores):
+            self._words.fill(_only(queries, query), lexical, allowed)  # one at a time: it is still at hand when it is added
+            add_scaled(row, SPACE_WEIGHT, lexical[0], 1.0, allowed)
+            if not places[query].any():
+                row[lexical[0] == 0] = -np.inf  # nothing is known of the query but its words
+            if asked is not None and self._topics is not None and asked.ends[query] < asked.ends[query + 1]:
+                self._add_likelihoods(self._topics, asked, query, row, allowed)
+
+    def _add_likelihoods(
+        self, topics: Likelihood, asked: Rows, query: int, scores: NDArray[np.float32], allowed: NDArray[np.bool_]
+    ) -> None:
+        """Add to the best scores how likely their documents make the query, above the least likely of them."""
+        chosen = np.sort(best_of(scores, allowed, min(CANDIDATES, len(scores)), -np.inf).numbers)
+        likelihoods, places = np.empty(len(chosen), np.float32), np.searchsorted(chosen, self._borders)
+        for segment, (first, last) in enumerate(pairwise(places)):
+            if first < last:
+                mine = chosen[first:last] - self._borders[segment]
+                topics.score_few(asked, query, segment, mine, likelihoods[first:last])
+        if len(likelihoods) and (largest := likelihoods.max()) > (mean := likelihoods.mean()):
+            scores[chosen] += TOPIC_WEIGHT / (largest - mean) * (likelihoods - likelihoods.min())
+
+
+def add_scaled(
+    one: NDArray[np.float32], of_one: float, other: NDArray[np.float32], of_other: float, allowed: NDArray[np.bool_]
+) -> None:
+    """Make of one score the sum of two, each scaled to 0 for its mean and to its weight for the largest.
+
+    A score that is the same for all documents tells nothing, and is left out.
+    """
+    factors, less, all_are = [], 0.0, allowed.all()
+    for scores, weight in ((one, of_one), (other, of_other)):
+        mean, largest = mean_and_largest(scores if all_are else scores[allowed])
+        factors.append(weight / (largest - mean) if largest > mean else 0.0)
+        less += factors[-1] * mean
+    fuse(one, np.float32(factors[0]), other, np.float32(factors[1]), np.float32(less))
+
+
+def _only(queries: Rows, number: int) -> Rows:
+    first, last = queries.ends[number : number + 2]
+    ends = frozen(queries.ends[number : number + 2] - first, np.int64)
+    return Rows(ends, queries.words[first:last], queries.counts[first:last])

@@ -1,0 +1,259 @@
+"""An index over time: documents are added and deleted, segments merge, and every change is on disk when it is made."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable, Sequence
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+import numpy as np
+import polars as pl
+
+from semascope.corpus.analyzers import for_vocabulary
+from semascope.corpus.corpus import Corpus
+from semascope.errors import InputError
+from semascope.models.given import is_texts
+from semascope.models.load import load
+from semascope.models.lsa import LSA
+from semascope.models.topicmodel import TopicModel
+from semascope.retrieval.bytopics import TOPICS
+from semascope.retrieval.queries import QueryReader
+from semascope.retrieval.segments import Postings, Segment, merged
+from semascope.retrieval.space import SPACE, unit_vectors
+from semascope.retrieval.words import Words
+from semascope.storage import open_directory, writing
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+T = TypeVar("T")
+
+FORMAT = "index"
+VERSION = 1
+
+KNOWN_SHARE = 0.5
+"""A model that was fitted to other documents must know so much of the words of these, or it is of no use to them."""
+
+
+class Growing:
+    """The documents of an index, in segments of which each never changes.
+
+    Attributes
+    ----------
+    space : LSA
+        The space that documents and queries lie in.
+    topics : TopicModel or None
+        The topic model to search by, if there is one.
+    path : Path or None
+        Where the index lies on disk. Changes are made there, too.
+    """
+
+    def __init__(
+        self, segments: Sequence[Segment], alive: Sequence[NDArray[np.bool_]], space: LSA, topics: TopicModel | None
+    ) -> None:
+        self.space, self.topics = space, topics
+        self.path: Path | None = None
+        self._parts: dict[int, str] = {}  # of segments and models that are on disk, by identity
+        self._take(segments, alive)
+
+    @classmethod
+    def _of(cls, corpus: Corpus, space: LSA, topics: TopicModel | None) -> Self:
+        for model in (space, topics):
+            if model is not None:
+                _see_that_it_knows(model, corpus)
+        segment = _segment(corpus, space, topics)
+        return cls([segment], [np.ones(corpus.n_documents, dtype=bool)], space, topics)
+
+    # --- on disk -----------------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def open(cls, path: str | Path) -> Self:
+        """Open a saved index; its documents are memory-mapped, not read."""
+        directory = open_directory(path, FORMAT, VERSION)
+        names, models = directory.facts["segments"], directory.facts["models"]
+        home = Path(path)
+        segments = [Segment.open(home / name) for name in names]
+        alive = [directory.array(f"alive_{number}") for number in range(len(names))]
+        loaded = [load(home / name) for name in models]
+        index = cls(segments, alive, loaded[0], loaded[1] if len(loaded) > 1 else None)
+        index.path = home
+        index._parts = {id(part): name for part, name in zip((*segments, *loaded), (*names, *models), strict=True)}
+        return index
+
+    def save(self, path: str | Path) -> None:
+        """Write the index as a directory; a crash meanwhile leaves what was there before. Later changes are made there, too."""
+        if self.path is None or Path(path).resolve() != self.path.resolve():
+            self._parts = {}
+        self.path = Path(path)
+        self._write(self._segments, self._alive)
+
+    def _write(self, segments: Sequence[Segment], alive: Sequence[NDArray[np.bool_]]) -> None:
+        """Write a version of the index: what is on disk already is kept, what is not is written."""
+        assert self.path is not None
+        parts: dict[int, str] = {}
+        with writing(self.path, FORMAT, VERSION) as draft:
+            models = [self.space] if self.topics is None else [self.space, self.topics]
+            for part in (*segments, *models):
+                name = self._parts.get(id(part))
+                home = draft.part(name)
+                if name is None:
+                    part.write(home) if isinstance(part, Segment) else _without_documents(part).save(home)
+                parts[id(part)] = home.name
+            for number, kept in enumerate(alive):
+                draft.array(f"alive_{number}", kept)
+            draft.facts["segments"] = [parts[id(segment)] for segment in segments]
+            draft.facts["models"] = [parts[id(model)] for model in models]
+        self._parts = parts
+
+    # --- changing ----------------------------------------------------------------------------------------------------------
+
+    def add(self, documents: Any, *, ids: Sequence[str] | None = None, replace: bool = False) -> None:
+        """Add documents: texts, what `semascope.read` gives, a frame, or a corpus.
+
+        They are folded into the space and the topics of the index, which stay as they are.
+
+        Parameters
+        ----------
+        ids : sequence of str, optional
+            Identifiers of texts; by default they are numbered on.
+        replace : bool, default=False
+            Take the place of documents with the same ids. Without this, they are refused.
+        """
+        corpus = self._read(documents, ids)
+        known = [id for id in corpus.ids.to_list() if id in self._numbers]
+        if known and not replace:
+            msg = f"the index has a document {known[0]!r} already: give another id, or replace it."
+            raise InputError(msg)
+        segments = [*self._segments, _segment(corpus, self.space, self.topics)]
+        alive = [*self._without(known), np.ones(corpus.n_documents, dtype=bool)]
+        while len(segments) > 1 and _size(alive[-1]) >= _size(alive[-2]) / 2:  # so there are never many
+            last = merged(segments[-2:], alive[-2:], Words.of(segments[-2:], alive[-2:]).lexicon)
+            segments[-2:], alive[-2:] = [last], [np.ones(last.corpus.n_documents, dtype=bool)]
+        self._change(segments, alive)
+
+    def delete(self, ids: str | Iterable[str]) -> None:
+        """Delete documents. All must be there, or none is deleted."""
+        names = [ids] if isinstance(ids, str) else list(ids)
+        for name in names:
+            self.number_of(name)
+        if len(set(names)) == len(self):
+            msg = "an index must keep at least one document."
+            raise InputError(msg)
+        self._change(self._segments, self._without(names))
+
+    def merge(self) -> None:
+        """Make one segment of all, and be rid of deleted documents."""
+        if len(self._segments) > 1 or not self._allowed.all():
+            segment = merged(self._segments, self._alive, self._words.lexicon)
+            self._change([segment], [np.ones(segment.corpus.n_documents, dtype=bool)])
+
+    def _change(self, segments: Sequence[Segment], alive: Sequence[NDArray[np.bool_]]) -> None:
+        if self.path is not None:
+            self._write(segments, alive)
+        self._take(segments, alive)
+
+    def _take(self, segments: Sequence[Segment], alive: Sequence[NDArray[np.bool_]]) -> None:
+        self._segments, self._alive = list(segments), list(alive)
+        self._borders = np.cumsum([0, *(segment.corpus.n_documents for segment in segments)])
+        self._allowed = np.concatenate(self._alive)
+        self._cache: dict[str, Any] = {}
+
+    def _without(self, ids: Sequence[str]) -> list[NDArray[np.bool_]]:
+        alive = self._allowed.copy()
+        alive[[self._numbers[id] for id in ids]] = False
+        return np.split(alive, self._borders[1:-1])
+
+    def _read(self, documents: Any, ids: Sequence[str] | None) -> Corpus:
+        if isinstance(documents, Corpus):
+            return documents
+        analyzer = for_vocabulary(self._segments[0].corpus.analyzer)
+        if not is_texts(documents):
+            return Corpus.build(documents, analyzer)
+        fresh = (str(number) for number in count(int(self._borders[-1])) if str(number) not in self._numbers)
+        ids = [next(fresh) for _ in documents] if ids is None else ids
+        return Corpus.from_texts(documents, ids=ids, analyzer=analyzer)
+
+    # --- what is in it -----------------------------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return int(self._allowed.sum())
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {len(self):,} documents, {len(self._words.lexicon):,} words>"
+
+    def number_of(self, id: str) -> int:
+        """Give the number of a document from its id."""
+        if id not in self._numbers:
+            msg = f"the index has no document {id!r}."
+            raise InputError(msg)
+        return self._numbers[id]
+
+    @property
+    def ids(self) -> pl.Series:
+        """The identifiers of the documents, by number; those that were deleted have none."""
+        together = pl.concat([segment.corpus.ids for segment in self._segments])
+        return together.set(pl.Series(~self._allowed), None)
+
+    @property
+    def _numbers(self) -> dict[str, int]:
+        def numbers() -> dict[str, int]:
+            return {id: number for number, id in enumerate(self.ids.to_list()) if id is not None}
+
+        return self._made("numbers", numbers)
+
+    @property
+    def _words(self) -> Words:
+        return self._made("words", lambda: Words.of(self._segments, self._alive))
+
+    @property
+    def _reader(self) -> QueryReader:
+        return self._made("reader", lambda: QueryReader(self._words.lexicon, self._segments[0].corpus.analyzer))
+
+    def _made(self, name: str, make: Callable[[], T]) -> T:
+        """Give what was made of the documents as they are now, or make it."""
+        cache = self._cache
+        if name not in cache:
+            cache[name] = make()
+        return cache[name]  # type: ignore[no-any-return]
+
+
+def _size(alive: NDArray[np.bool_]) -> int:
+    return int(alive.sum())
+
+
+def _segment(corpus: Corpus, space: LSA, topics: TopicModel | None) -> Segment:
+    """Index documents, and place them in the space and among the topics."""
+    vectors: dict[str, NDArray[Any]] = {SPACE: unit_vectors(_placed(space, corpus, "doc_vectors_"))}
+    if topics is not None:
+        vectors[TOPICS] = np.ascontiguousarray(_placed(topics, corpus, "doc_topics_"), np.float32)
+    return Segment(corpus, Postings.of(corpus), vectors)
+
+
+def _placed(model: Any, corpus: Corpus, name: str) -> NDArray[Any]:
+    """What a model found of the documents when it was fitted to them; others are folded in."""
+    own = model.corpus_["fingerprint"] == corpus.fingerprint and len(getattr(model, name)) == corpus.n_documents
+    return np.asarray(getattr(model, name) if own else model.transform(corpus))
+
+
+def _see_that_it_knows(model: Any, corpus: Corpus) -> None:
+    """See that a model has something to say of a corpus."""
+    if model.corpus_["fingerprint"] == corpus.fingerprint:
+        return
+    known = corpus.aligned(model._known_lexicon()).n_tokens / max(corpus.n_tokens, 1)
+    if known < KNOWN_SHARE:
+        msg = f"the model knows only {known:.0%} of the words of these documents: it belongs to another corpus."
+        raise InputError(msg)
+
+
+def _without_documents(model: Any) -> Any:
+    """A model as an index keeps it: what is known of documents is in the segments."""
+    if isinstance(model, LSA):
+        model._settle()
+    lean = copy.copy(model)
+    if isinstance(model, LSA):
+        lean.doc_vectors_, lean.document_shares_ = model.doc_vectors_[:0], model.document_shares_[:0]
+        return lean
+    lean.doc_topics_ = model.doc_topics_[:0]
+    return lean

@@ -1,0 +1,210 @@
+"""Index: documents to be searched by their words, by their meaning, or by both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from semascope.corpus.corpus import Corpus
+from semascope.corpus.rows import Rows
+from semascope.errors import InputError
+from semascope.models.given import is_whole
+from semascope.models.lsa import LSA
+from semascope.models.topicmodel import TopicModel
+from semascope.retrieval.filters import Where, wanted
+from semascope.retrieval.growing import Growing
+from semascope.retrieval.queries import Queries
+from semascope.retrieval.ranking import Ranking, ranked
+from semascope.retrieval.results import Hit
+from semascope.retrieval.showing import MOST_RELATED, NEAR, Near, Shower, telling_words, worth_of
+from semascope.retrieval.similarities import DEFAULT, Similarities
+from semascope.retrieval.space import DIMENSIONS, InSpace, space_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class Index(Growing):
+    """Documents to be searched by their words, by their meaning, or by both.
+
+    Make one with `build`, keep it with `save` and take it up with `open`. Documents are added and deleted without building it
+    anew.
+
+    Examples
+    --------
+    >>> corpus = Corpus.from_texts(["cats purr", "cats and kittens purr", "dogs bark at night"], ids=["a", "b", "c"])
+    >>> index = Index.build(corpus)
+    >>> index
+    <Index: 3 documents, 8 words>
+    >>> [hit.id for hit in index.search("a barking of dogs", by="bm25")]
+    ['c']
+    >>> index.search("kittens", k=1)[0].snippet.marked()
+    'cats and «kittens» purr'
+    """
+
+    # --- making one --------------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def build(
+        cls, corpus: Corpus, model: Any = None, *, path: str | Path | None = None, n_dimensions: int | None = None
+    ) -> Index:
+        """Index the documents of a corpus.
+
+        Parameters
+        ----------
+        corpus : Corpus
+            The documents.
+        model : TopicModel or LSA, optional
+            A topic model adds search by topics, and makes hybrid search better. An LSA model takes the place of the space that
+            the index would make for itself. One that was fitted to other documents is used if it knows the words of these.
+        path : path, optional
+            Write the index there at once.
+        n_dimensions : int, optional
+            Of the space that the index makes for itself; 64 by default.
+        """
+        if n_dimensions is not None and (not is_whole(n_dimensions) or n_dimensions < 1):
+            msg = f"n_dimensions must be a whole number of at least 1, but was {n_dimensions!r}."
+            raise InputError(msg)
+        if not corpus.n_documents:
+            msg = "there are no documents to index."
+            raise InputError(msg)
+        if model is not None and not isinstance(model, TopicModel | LSA):
+            msg = f"a model to search by must be a topic model or LSA, but was {type(model).__name__}."
+            raise InputError(msg)
+        space = model if isinstance(model, LSA) else space_of(corpus, n_dimensions or DIMENSIONS)
+        topics = model if isinstance(model, TopicModel) else None
+        index = cls._of(corpus, space, topics)
+        if path is not None:
+            index.save(path)
+        return index
+
+    # --- searching ---------------------------------------------------------------------------------------------------------
+
+    def search(
+        self,
+        query: str | Sequence[str],
+        k: int = 10,
+        *,
+        by: str = DEFAULT,
+        where: Where | None = None,
+        language: str | None = None,
+        snippets: bool = True,
+    ) -> Any:
+        """Find the documents that fit a query best, or each of several queries.
+
+        Parameters
+        ----------
+        query : str or sequence of str
+            What to look for, in any words.
+        k : int, default=10
+            Most documents to give.
+        by : str, default="hybrid"
+            "bm25" and "cosine" go by words in common. "lsa" goes by the place in the space of the index. "kl", "lda" and
+            "fisher" go by topics, and need an index with a topic model: "lda" is the likelihood of the query, "kl" the
+            divergence of its words from the document's ("kl-published" is not smoothed), "fisher" a Fisher kernel, which may
+            be told more closely as in "fisher-iid-dfim-w". "hybrid" fuses words, space and topics.
+        where : dict or polars expression, optional
+            Which documents are wanted: ``{"label": "earn", "language": "de", "year": (2001, None)}``, for example, with a
+            value, a list of values or a pair of limits for each field; or an expression over the fields of documents.
+        language : str, optional
+            The language of the query, where the index has several: documents of others are found by a polylingual model.
+        snippets : bool, default=True
+            Look for the passage that shows why a document was found.
+
+        Returns
+        -------
+        list of Hit, or of lists of Hit
+            Best first. A query of which no document has any word finds nothing.
+        """
+        texts = [query] if isinstance(query, str) else list(query)
+        queries = self.read(texts, language)
+        rankings = self.rank(queries, k, by=by, where=where)
+        found = [
+            self._hits(ranking, queries.part(number, number + 1) if snippets else None)
+            for number, ranking in enumerate(rankings)
+        ]
+        return found[0] if isinstance(query, str) else found
+
+    def similar(self, id: str, k: int = 10, *, by: str = DEFAULT, where: Where | None = None) -> list[Hit]:
+        """Find the documents that are most like one of the index, itself left out."""
+        number = self.number_of(id)
+        queries = Queries(self._telling_words(number), [[]])
+        found = self.rank(queries, k + 1, by=by, where=where)[0]
+        others = found.numbers != number
+        return self._hits(Ranking(found.numbers[others][:k], found.scores[others][:k]), queries.part(0, 1))
+
+    def read(self, texts: Sequence[str], language: str | None = None) -> Queries:
+        """Make queries of texts, to be ranked again and again."""
+        for text in texts:
+            if not isinstance(text, str):
+                msg = f"a query must be a text, but was {type(text).__name__}."
+                raise InputError(msg)
+            if not text.strip():
+                msg = "the query is empty: say what to look for."
+                raise InputError(msg)
+        return self._reader.read(texts, language)
+
+    def rank(self, queries: Queries, k: int = 10, *, by: str = DEFAULT, where: Where | None = None) -> list[Ranking]:
+        """Give numbers and scores of the documents that fit each query best; `documents` tells what they are."""
+        if not is_whole(k) or k < 1:
+            msg = f"at least one document must be asked for, but k was {k!r}."
+            raise InputError(msg)
+        allowed = self._allowed if where is None else self._allowed & self._wanted(where)
+        return ranked(self._similarities[by], queries, len(allowed), allowed, k)
+
+    def related_words(self, query: str, n: int = 20, *, language: str | None = None) -> list[tuple[str, float]]:
+        """Give words that are near a query in the space of the index, with their cosines; its own words left out."""
+        return self._related(self.read([query], language).rows, n)
+
+    def documents(self, numbers: Sequence[int] | NDArray[Any]) -> pl.DataFrame:
+        """Give what is known of documents, by their numbers: ids, titles, labels, texts and other fields."""
+        parts = [self._segments[segment].corpus.documents[[place]] for segment, place in map(self._place, numbers)]
+        return pl.concat(parts, how="diagonal_relaxed") if parts else self._segments[0].corpus.documents.clear()
+
+    def _wanted(self, where: Where) -> NDArray[np.bool_]:
+        return np.concatenate([wanted(segment.corpus, where) for segment in self._segments])
+
+    def _place(self, number: int) -> tuple[int, int]:
+        """The segment of a document, and its number there."""
+        segment = int(np.searchsorted(self._borders, number, side="right")) - 1
+        return segment, int(number) - int(self._borders[segment])
+
+    @property
+    def _similarities(self) -> Similarities:
+        given = (self._segments, self._alive, self._words, self.space, self.topics)
+        return self._made("similarities", lambda: Similarities(*given))
+
+    def _related(self, query: Rows, n: int) -> list[tuple[str, float]]:
+        """Words near a query in the space, its own left out."""
+        space = self._similarities["lsa"]
+        assert isinstance(space, InSpace)
+        near = self._made("near", lambda: Near(self.space))
+        return near.words(space.place(query)[0], n, set(worth_of(query, self._words)))
+
+    def _telling_words(self, number: int) -> Rows:
+        """A document as a query."""
+        segment, place = self._place(number)
+        corpus = self._segments[segment].corpus
+        part = corpus.filter([place]).aligned(self._words.lexicon)
+        return telling_words(part.rows, self._words)
+
+    def _shower(self, query: Rows) -> Shower:
+        def near() -> set[str]:
+            return {word for word, cosine in self._related(query, MOST_RELATED) if cosine >= NEAR}
+
+        return Shower(worth_of(query, self._words), near, self._segments[0].corpus.analyzer)
+
+    def _hits(self, ranking: Ranking, query: Rows | None) -> list[Hit]:
+        shower = None if query is None else self._shower(query)
+        hits = []
+        for number, score in zip(ranking.numbers.tolist(), ranking.scores.tolist(), strict=True):
+            segment, place = self._place(number)
+            document = self._segments[segment].corpus.documents.row(place, named=True)
+            title, labels = document.get("title") or "", tuple(document["labels"])
+            snippet = None if shower is None else shower.snippet(document.get("text"))
+            hits.append(Hit(document["id"], title, score, snippet, labels))
+        return hits

@@ -1,0 +1,100 @@
+"""Queries: texts as counts of the words of an index."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from semascope.corpus.analyze import Analyzer
+from semascope.corpus.analyzers import Analyzers, analyzer_of
+from semascope.corpus.lexicon import Lexicon
+from semascope.corpus.rows import Rows
+from semascope.corpus.shards import frozen
+from semascope.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class Queries:
+    """Queries over the words of an index.
+
+    rows     their words, by query
+    unknown  of each query, its words that no document has
+    """
+
+    rows: Rows
+    unknown: list[list[str]]
+
+    def __len__(self) -> int:
+        return len(self.unknown)
+
+    def part(self, first: int, last: int) -> Rows:
+        """Rows of some queries."""
+        ends = self.rows.ends[first : last + 1]
+        return Rows(frozen(ends - ends[0], np.int64), self.rows.words[ends[0] : ends[-1]], self.rows.counts[ends[0] : ends[-1]])
+
+
+class QueryReader:
+    """Reads queries as the documents of an index were read.
+
+    Parameters
+    ----------
+    lexicon : Lexicon
+        The words of the index.
+    analyzers : Analyzer or dict of language to Analyzer, optional
+        What made words of the documents; none where these were counts.
+    """
+
+    def __init__(self, lexicon: Lexicon, analyzers: Analyzers | None) -> None:
+        self._lexicon = lexicon
+        self._analyzers = analyzers or Analyzer()
+        self._numbers: dict[str, dict[str, int]] = {}
+
+    def read(self, texts: Sequence[str], language: str | None = None) -> Queries:
+        """Count the words of queries; those of a language only, or where none is named of all that the index has."""
+        languages = self._lexicon.languages if language is None else (self._known(language),)
+        counted, unknown = zip(*(self._counted(text, languages) for text in texts), strict=True)
+        return Queries(rows_of(counted), list(unknown))
+
+    def words(self, text: str, language: str) -> list[str]:
+        """Give the words of a text, as an index has them."""
+        return analyzer_of(self._analyzers, language).words(text)
+
+    def _known(self, language: str) -> str:
+        if not self._lexicon.is_named:
+            msg = f"the index has one language without a name, so leave out language={language!r}."
+            raise InputError(msg)
+        return self._lexicon.languages[self._lexicon.number_of(language)]
+
+    def _counted(self, text: str, languages: Sequence[str]) -> tuple[dict[int, int], list[str]]:
+        found: dict[int, int] = {}
+        missing: dict[str, None] = {}
+        for language in languages:
+            numbers = self._numbers_of(language)
+            for word, count in Counter(self.words(text, language)).items():
+                if word in numbers:
+                    found[numbers[word]] = count
+                else:
+                    missing[word] = None
+        return found, [] if found and len(languages) > 1 else list(missing)
+
+    def _numbers_of(self, language: str) -> dict[str, int]:
+        if language not in self._numbers:
+            mine = np.flatnonzero(self._lexicon.of_word == self._lexicon.languages.index(language))
+            self._numbers[language] = dict(zip(self._lexicon.words.gather(mine).to_list(), mine.tolist(), strict=True))
+        return self._numbers[language]
+
+
+def rows_of(counted: Sequence[dict[int, int]]) -> Rows:
+    """Rows of counts by word number."""
+    ends = np.cumsum([0, *(len(one) for one in counted)])
+    ordered = [sorted(one.items()) for one in counted]
+    words: NDArray[np.int32] = np.fromiter((word for one in ordered for word, _ in one), np.int32, int(ends[-1]))
+    counts: NDArray[np.float32] = np.fromiter((count for one in ordered for _, count in one), np.float32, int(ends[-1]))
+    return Rows(frozen(ends, np.int64), frozen(words, np.int32), frozen(counts, np.float32))

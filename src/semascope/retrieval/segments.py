@@ -1,0 +1,119 @@
+"""A segment of an index: documents that never change, with their words by document and by word, and where they lie.
+
+On disk a segment is a corpus directory with some files more, so whatever reads a corpus can read a segment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from semascope.corpus.corpus import Corpus
+from semascope.corpus.lexicon import Lexicon
+from semascope.corpus.rows import Rows, joined
+from semascope.corpus.shards import frozen, shard_of
+from semascope.corpus.stored import StoredCorpus
+from semascope.corpus.writing import FORMAT, VERSION, CorpusWriter
+from semascope.kernels.rows import renumber
+from semascope.storage import open_directory, writing
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class Postings(NamedTuple):
+    """Which documents have a word, and how often.
+
+    ends       int64[v + 1]   postings of word w are [ends[w]:ends[w + 1]] of the two others
+    documents  int32[nnz]     ascending for each word
+    counts     float32[nnz]
+    """
+
+    ends: NDArray[np.int64]
+    documents: NDArray[np.int32]
+    counts: NDArray[np.float32]
+
+    @classmethod
+    def of(cls, corpus: Corpus) -> Postings:
+        """Order the counts of a corpus by word."""
+        found = shard_of(corpus.rows, 0, 0, corpus.n_documents, corpus.n_words).by_word
+        ends = np.zeros(corpus.n_words + 1, np.int64)
+        ends[found.words + 1] = np.diff(found.ends)
+        counts = corpus.rows.counts[found.places]
+        return cls(frozen(np.cumsum(ends), np.int64), frozen(found.documents, np.int32), frozen(counts, np.float32))
+
+
+@dataclass(frozen=True, eq=False)
+class Segment:
+    """Documents that never change.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        The documents.
+    postings : Postings
+        Their words, by word.
+    vectors : dict of name to ndarray
+        Where the documents lie in the spaces of the index: a row for each document.
+    """
+
+    corpus: Corpus
+    postings: Postings
+    vectors: dict[str, NDArray[Any]]
+
+    @cached_property
+    def lengths(self) -> NDArray[np.float32]:
+        """Words of each document."""
+        rows = self.corpus.rows
+        return frozen(shard_of(rows, 0, 0, self.corpus.n_documents, self.corpus.n_words).lengths, np.float32)
+
+    def write(self, path: Path) -> None:
+        """Write the segment as a directory."""
+        with writing(path, FORMAT, VERSION) as draft, CorpusWriter(draft) as writer:
+            writer.documents(self.corpus.documents)
+            writer.rows(self.corpus.rows)
+            writer.finish(self.corpus.lexicon, self.corpus.analyzer)
+            for name, values in self.postings._asdict().items():
+                draft.array(f"posting_{name}", values)
+            for name, values in self.vectors.items():
+                draft.array(f"vectors_{name}", values)
+            draft.facts["vectors"] = list(self.vectors)
+
+    @classmethod
+    def open(cls, path: Path) -> Segment:
+        """Open a segment that was written; everything is memory-mapped."""
+        directory = open_directory(path, FORMAT, VERSION)
+        postings = Postings(*(frozen(directory.array(f"posting_{name}"), kind) for name, kind in POSTING_TYPES.items()))
+        vectors = {name: directory.array(f"vectors_{name}") for name in directory.facts["vectors"]}
+        return cls(StoredCorpus(directory), postings, vectors)
+
+
+POSTING_TYPES = {"ends": np.int64, "documents": np.int32, "counts": np.float32}
+
+
+def merged(segments: Sequence[Segment], alive: Sequence[NDArray[np.bool_]], lexicon: Lexicon) -> Segment:
+    """Make one segment of several, without the documents that were deleted; words that none of the others has are left out."""
+    parts = [segment.corpus.filter(kept) for segment, kept in zip(segments, alive, strict=True)]
+    rows = joined([Rows(*renumber(*part.rows, _numbers(part, lexicon), len(lexicon))) for part in parts])
+    used = np.zeros(len(lexicon), dtype=bool)
+    used[rows.words] = True
+    numbers = frozen(np.where(used, np.cumsum(used) - 1, -1), np.int32)
+    kept_words = Lexicon(lexicon.words.filter(pl.Series(used)), lexicon.languages, lexicon.of_word[used])
+    documents = pl.concat([part.documents for part in parts], how="diagonal_relaxed")
+    corpus = Corpus(Rows(*renumber(*rows, numbers, len(kept_words))), kept_words, documents, segments[0].corpus.analyzer)
+    names = segments[0].vectors
+    vectors = {
+        name: np.concatenate([segment.vectors[name][kept] for segment, kept in zip(segments, alive, strict=True)])
+        for name in names
+    }
+    return Segment(corpus, Postings.of(corpus), vectors)
+
+
+def _numbers(corpus: Corpus, lexicon: Lexicon) -> NDArray[np.int32]:
+    return frozen(corpus.lexicon.numbers_in(lexicon), np.int32)

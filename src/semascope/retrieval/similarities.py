@@ -1,0 +1,106 @@
+"""Every way to score documents, by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from threading import Lock
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from semascope.errors import InputError
+from semascope.models.lsa import LSA
+from semascope.models.topicmodel import TopicModel
+from semascope.retrieval.bytopics import Divergence, FisherKernel, Likelihood, TopicTables
+from semascope.retrieval.fisher import INFORMATION, PARTS, PROCESSES
+from semascope.retrieval.fusion import Hybrid
+from semascope.retrieval.lexical import BM25, Cosine
+from semascope.retrieval.ranking import Scorer
+from semascope.retrieval.segments import Segment
+from semascope.retrieval.space import InSpace
+from semascope.retrieval.words import Words
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+DEFAULT = "hybrid"
+BY_WORDS = ("bm25", "cosine")
+BY_TOPICS = ("kl", "lda", "fisher")
+NAMES = (*BY_WORDS, "lsa", *BY_TOPICS, DEFAULT)
+PUBLISHED = "published"
+
+
+class Similarities:
+    """The ways to score the documents of an index, each made when it is first asked for."""
+
+    def __init__(
+        self,
+        segments: Sequence[Segment],
+        alive: Sequence[NDArray[np.bool_]],
+        words: Words,
+        space: LSA,
+        topics: TopicModel | None,
+    ) -> None:
+        self._segments, self._alive, self._words = segments, alive, words
+        self._space, self._topics = space, topics
+        self._tables: TopicTables | None = None
+        self._made: dict[str, Scorer] = {}
+        self._lock = Lock()
+
+    def __getitem__(self, name: str) -> Scorer:
+        with self._lock:
+            return self._get(name)
+
+    def _get(self, name: str) -> Scorer:
+        if name not in self._made:
+            self._made[name] = self._make(name)
+        return self._made[name]
+
+    def _make(self, name: str) -> Scorer:
+        kind, *details = name.split("-")
+        if kind not in NAMES or (details and not self._are_known(kind, details)):
+            told = f"{', '.join(NAMES)}; kl-published; fisher with {', '.join((*PROCESSES, *INFORMATION, 'z, w'))} after dashes"
+            msg = f"there is no similarity {name!r}: choose one of {told}."
+            raise InputError(msg)
+        if kind in BY_TOPICS:
+            return self._by_topics(name, kind, details)
+        if kind == "bm25":
+            return BM25(self._segments, self._words)
+        if kind == "cosine":
+            return Cosine(self._segments, self._words)
+        if kind == "lsa":
+            return InSpace(self._segments, self._words.lexicon, self._space)
+        return self._hybrid()
+
+    def _are_known(self, kind: str, details: Sequence[str]) -> bool:
+        """Tell whether a name may go on like this, and says nothing twice."""
+        if kind == "kl":
+            return list(details) == [PUBLISHED]
+        said = [[one for one in details if one in choices] for choices in (PROCESSES, INFORMATION, PARTS)]
+        return kind == "fisher" and all(len(one) <= 1 for one in said) and sum(map(len, said)) == len(details)
+
+    def _by_topics(self, name: str, kind: str, details: Sequence[str]) -> Scorer:
+        if self._topics is None:
+            msg = f"by={name!r} goes by topics, and the index has none: build it with a topic model, or search by lsa or bm25."
+            raise InputError(msg)
+        tables = self._topic_tables(self._topics)
+        if kind == "kl":
+            return Divergence(tables, published=PUBLISHED in details)
+        if kind == "lda":
+            return Likelihood(tables)
+        process, information, part = (
+            next((one for one in details if one in choices), choices[0]) for choices in (PROCESSES, INFORMATION, PARTS)
+        )
+        return FisherKernel(tables, process=process, information=information, part=part)
+
+    def _topic_tables(self, topics: TopicModel) -> TopicTables:
+        if self._tables is None:
+            self._tables = TopicTables(self._segments, self._alive, self._words.lexicon, topics)
+        return self._tables
+
+    def _hybrid(self) -> Scorer:
+        words, space = self._get("bm25"), self._get("lsa")
+        assert isinstance(words, BM25)
+        assert isinstance(space, InSpace)
+        topics = None if self._topics is None else Likelihood(self._topic_tables(self._topics))
+        return Hybrid(words, space, topics, [segment.corpus.n_documents for segment in self._segments])

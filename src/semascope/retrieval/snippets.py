@@ -1,0 +1,120 @@
+"""The passage of a document that shows best why it was found."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from semascope.corpus.analyze import Analyzer
+
+LENGTH = 30
+"""Words of a snippet."""
+
+LEAD = 4
+"""Words of it before the first that is marked."""
+
+RELATED = 0.05
+"""What a word that is related to the query is worth, where one that is in it is worth its rarity, several times 1."""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A word of a snippet, from one character up to another: in the query ("match"), or near it in meaning ("related")."""
+
+    start: int
+    end: int
+    kind: str
+
+
+@dataclass(frozen=True)
+class Snippet:
+    """A passage with marked words.
+
+    Examples
+    --------
+    >>> Snippet("a cat sleeps", (Mark(2, 5, "match"), Mark(6, 12, "related"))).marked("[]", "()")
+    'a [cat] (sleeps)'
+    """
+
+    text: str
+    marks: tuple[Mark, ...] = ()
+
+    def marked(self, match: str = "«»", related: str = "‹›") -> str:
+        """Give the text with signs around marked words."""
+        signs = {"match": match, "related": related}
+        pieces, at = [], 0
+        for mark in self.marks:
+            around = signs[mark.kind]
+            pieces += [self.text[at : mark.start], around[0], self.text[mark.start : mark.end], around[1]]
+            at = mark.end
+        return "".join([*pieces, self.text[at:]])
+
+
+def snippet_of(text: str, analyzer: Analyzer, asked: Mapping[str, float], related: Collection[str]) -> Snippet:
+    """Find the passage that holds most of what was asked for.
+
+    Parameters
+    ----------
+    asked : mapping of word to float
+        The words of the query, as the index has them, and what each is worth.
+    related : collection of str
+        Words that are near the query in meaning.
+    """
+    found = list(re.finditer(analyzer.token_pattern or r"\w+", text))
+    words = _as_indexed([match.group(0) for match in found], analyzer)
+    best = _best_window(words, asked, related)
+    if not found:
+        return Snippet(" ".join(text.split()[:LENGTH]))
+    start, end = found[best].start(), found[min(best + LENGTH, len(found)) - 1].end()
+    if end == found[-1].end():
+        end = len(text)  # what stands after the last word
+    marks = [
+        Mark(match.start(), match.end(), "match" if word in asked else "related")
+        for match, word in zip(found[best : best + LENGTH], words[best : best + LENGTH], strict=True)
+        if word in asked or word in related
+    ]
+    return _tidied(text, start, end, marks)
+
+
+def _as_indexed(tokens: list[str], analyzer: Analyzer) -> list[str]:
+    """Give each token as the index has it: stop words are empty."""
+    lowered = [token.lower() if analyzer.lowercase else token for token in tokens]
+    stops = analyzer.stop_set()
+    return analyzer.stems(["" if word in stops or len(word) < analyzer.min_length else word for word in lowered])
+
+
+def _best_window(words: list[str], asked: Mapping[str, float], related: Collection[str]) -> int:
+    """Where the best passage begins: with most of the different words that were asked for, then with most that are related.
+
+    It begins a few words before the first of them.
+    """
+    worth = [asked.get(word, RELATED if word in related else 0.0) for word in words]
+    best, best_worth = 0, 0.0
+    for first in (number for number, value in enumerate(worth) if value > 0):
+        window = {words[i]: worth[i] for i in range(first, min(first + LENGTH - LEAD, len(words)))}
+        if (total := sum(window.values())) > best_worth:
+            best, best_worth = first, total
+    return max(best - LEAD, 0)
+
+
+def _tidied(text: str, start: int, end: int, marks: list[Mark]) -> Snippet:
+    """Cut the passage out, with one blank for any run of blanks, and dots where the text goes on."""
+    pieces: list[str] = ["… "] if start > 0 else []
+    moved, at, length = [], start, len(pieces[0]) if pieces else 0
+
+    def add(piece: str) -> int:
+        nonlocal length
+        flat = re.sub(r"\s+", " ", piece)
+        pieces.append(flat)
+        length += len(flat)
+        return length
+
+    for mark in marks:
+        first = add(text[at : mark.start])
+        moved.append(Mark(first, add(text[mark.start : mark.end]), mark.kind))
+        at = mark.end
+    add(text[at:end])
+    if end < len(text):
+        pieces.append(" …")
+    return Snippet("".join(pieces), tuple(moved))
