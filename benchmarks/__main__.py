@@ -26,6 +26,9 @@ NAMES = (
     "spark",
     "lsa",
     "lsa_quality",
+    "hybrid",
+    "search_speed",
+    "plsi_paper",
 )
 
 

@@ -96,10 +96,10 @@ def own_corpus(model: TopicModel) -> Corpus:
     about: dict[str, Any] = model.corpus_
     path = about["path"] or about.get("split_from", {}).get("path")
     if path is None:
-        msg = "the model was not fitted to a corpus on disk; give a corpus to judge it by."
+        msg = "the model was not fitted to a corpus on disk; give a corpus."
         raise InputError(msg)
     if not Path(path).exists():
-        msg = f"the corpus that the model was fitted to is no longer at {path}; give a corpus to judge it by."
+        msg = f"the corpus that the model was fitted to is no longer at {path}; give a corpus."
         raise InputError(msg)
     return Corpus.open(path)
 

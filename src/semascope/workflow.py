@@ -1,4 +1,4 @@
-"""From source to corpus directory to model directory: what the command line calls."""
+"""From source to corpus to model to index, each a directory: what the command line calls."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ from semascope.corpus.read import Documents
 from semascope.corpus.readers.counts import CountedDocuments
 from semascope.engines.base import Engine
 from semascope.errors import FormatError, InputError, InterruptedFitWarning
-from semascope.judging import Split
+from semascope.judging import Split, own_corpus
 from semascope.models.editing import Merge, Topic, edited
 from semascope.models.load import MODELS, load, load_topics
+from semascope.models.lsa import LSA
 from semascope.models.topicmodel import TopicModel
+from semascope.retrieval.index import Index
 from semascope.storage import check_target, is_directory_of
 from semascope.training.checkpoint import Checkpoints
 
@@ -139,13 +141,44 @@ def edit(
     return changed
 
 
+def index(
+    source: Path, target: Path, corpus: Path | None = None, n_dimensions: int | None = None, *, overwrite: bool = False
+) -> Index:
+    """Index documents and save that: those of a corpus, or those that a model was fitted to.
+
+    Parameters
+    ----------
+    source : path
+        A corpus, or a model to search by.
+    corpus : path, optional
+        Documents to index in place of those that the model was fitted to.
+    """
+    _see_that_it_is_free(target, "index", overwrite=overwrite)
+    model, problem = open_any(source), None
+    if isinstance(model, Index):
+        problem = "is an index already; expected a semascope model or corpus"
+    elif isinstance(model, Corpus) and corpus is not None:
+        problem = "is a corpus, which --corpus would name once more; expected a semascope model"
+    elif isinstance(model, LSA) and n_dimensions is not None:
+        problem = "is LSA and brings its own dimensions; leave out --dimensions"
+    if problem:
+        msg = f"{source}: {problem}."
+        raise InputError(msg)
+    if isinstance(model, Corpus):
+        return Index.build(model, path=target, n_dimensions=n_dimensions)
+    documents = own_corpus(model) if corpus is None else Corpus.open(corpus)
+    return Index.build(documents, model, path=target, n_dimensions=n_dimensions)
+
+
 def open_any(path: Path) -> Any:
     """Open a directory, whatever it holds."""
     kind = is_directory_of(path)
     if kind == "model":
         return load(path)
+    if kind == "index":
+        return Index.open(path)
     if not path.exists():
-        msg = f"{path}: expected a semascope corpus or model, but there is no such directory."
+        msg = f"{path}: expected a semascope corpus, model or index, but there is no such directory."
         raise FormatError(msg)
     if kind == "checkpoint":
         msg = f"{path}: is the checkpoint of an unfinished run; finish it with: semascope fit … --resume"

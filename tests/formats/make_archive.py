@@ -14,7 +14,11 @@ if __name__ == "__main__":
         analyzer=ss.Analyzer(stop_words=["the"]),
     )
     corpus.save(home / "corpus")
-    ss.PLSA(2, random_state=0).fit(corpus).save(home / "model")
+    model = ss.PLSA(2, random_state=0).fit(corpus)
+    model.save(home / "model")
+    index = ss.Index.build(corpus, model, path=home / "index")
+    index.add(["A bird sees a cat."], ids=["d"])
+    index.delete("c")
     corpus = ss.Corpus.from_texts(
         [{"en": "The war is over.", "de": "Der Hund war da."}, {"de": "Die Katze war da."}],
         ids=["a", "b"],

@@ -248,6 +248,16 @@ def test_archives_of_every_version_stay_readable(archive):
 
 
 @pytest.mark.parametrize("archive", [path for path in ARCHIVES if path.name != "v1"], ids=lambda path: path.name)
+def test_archives_of_indexes_stay_readable(archive):
+    index = ss.Index.open(archive / "index")
+    assert index.ids.to_list() == ["a", "b", None, "d"]
+    assert [hit.id for hit in index.search("bird", by="bm25")] == ["b", "d"]
+    for by in ("bm25", "cosine", "lsa", "kl", "lda", "fisher", "hybrid"):
+        assert {hit.id for hit in index.search("a cat and a dog", by=by)} == {"a", "b", "d"}
+    assert index.search("cat", k=1, where={"label": "pets"})[0].snippet.text == "The dog sees the bird."
+
+
+@pytest.mark.parametrize("archive", [path for path in ARCHIVES if path.name != "v1"], ids=lambda path: path.name)
 def test_archives_of_several_languages_stay_readable(archive):
     corpus = ss.Corpus.open(archive / "polylingual-corpus")
     assert corpus.languages == ("en", "de")

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="semascope",
-    help="See meaning in text: build a corpus, find its topics, look at them, and infer those of new documents.",
+    help="See meaning in text: build a corpus, find its topics, look at and search by them, infer those of new documents.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},

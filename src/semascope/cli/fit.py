@@ -39,11 +39,11 @@ class InferenceName(enum.StrEnum):
     vb = "vb"
 
 
-MaxIter = Annotated[int | None, typer.Option(min=1, help="Most iterations. [default: 100; LSA: 20]")]
+MaxIter = Annotated[int | None, typer.Option(min=1, help="Most iterations.", show_default="100; LSA: 20")]
 Tolerance = Annotated[
     float | None,
     typer.Option(
-        min=0, help="Stop when log-likelihood or residual changes by less than this share. [default: 0.0001; LSA: 0.002]"
+        min=0, help="Stop when log-likelihood or residual changes by less than this share.", show_default="0.0001; LSA: 0.002"
     ),
 ]
 
@@ -70,15 +70,15 @@ def fit(
         typer.Option(metavar="auto or β", help="Temper EM, by β from 0 to 1; auto finds it. Helps against overfitting."),
     ] = None,
     inference: Annotated[
-        InferenceName | None, typer.Option(help="LDA: how it is fitted; cvb0 predicts better. [default: cvb0]")
+        InferenceName | None, typer.Option(help="LDA: how it is fitted; cvb0 predicts better.", show_default="cvb0")
     ] = None,
     alpha: Annotated[
         str | None,
-        typer.Option(metavar="auto or α", help="LDA: prior of the topics in a document; auto learns it. [default: 0.1]"),
+        typer.Option(metavar="auto or α", help="LDA: prior of the topics in a document; auto learns it.", show_default="0.1"),
     ] = None,
     eta: Annotated[
         str | None,
-        typer.Option(metavar="auto or η", help="LDA: prior of the words in a topic; auto learns it. [default: 0.03]"),
+        typer.Option(metavar="auto or η", help="LDA: prior of the words in a topic; auto learns it.", show_default="0.03"),
     ] = None,
     prior: Annotated[
         list[str] | None,
@@ -88,13 +88,13 @@ def fit(
         ),
     ] = None,
     prior_strength: Annotated[
-        float | None, typer.Option(help="LDA: η of the words in --prior; --eta is that of all others. [default: 10]")
+        float | None, typer.Option(help="LDA: η of the words in --prior; --eta is that of all others.", show_default="10")
     ] = None,
     languages: Annotated[
-        str | None, typer.Option(metavar="en,de", help="LDA: only these languages of the corpus. [default: all it has]")
+        str | None, typer.Option(metavar="en,de", help="LDA: only these languages of the corpus.", show_default="all it has")
     ] = None,
     weighting: Annotated[
-        WeightingName | None, typer.Option(help="LSA: what the matrix has in place of counts. [default: hellinger]")
+        WeightingName | None, typer.Option(help="LSA: what the matrix has in place of counts.", show_default="hellinger")
     ] = None,
     spill: Annotated[
         bool | None,

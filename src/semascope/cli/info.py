@@ -12,20 +12,24 @@ from semascope.cli.app import AsJson, command, console, print_json, say_next
 if TYPE_CHECKING:
     from semascope.corpus.corpus import Corpus
     from semascope.models.topicmodel import TopicModel
+    from semascope.retrieval.index import Index
 
 
 @command
 def info(
-    path: Annotated[Path, typer.Argument(metavar="PATH", help="Corpus or model directory.")],
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="Corpus, model or index directory.")],
     as_json: AsJson = False,
 ) -> None:
     """Say what is in PATH, and show how it is spread."""
     from semascope import workflow
     from semascope.corpus.corpus import Corpus
+    from semascope.retrieval.index import Index
 
     found = workflow.open_any(path)
     if isinstance(found, Corpus):
         _show_corpus(path, found, as_json)
+    elif isinstance(found, Index):
+        _show_index(path, found, as_json)
     elif hasattr(found, "topic_names_"):
         _show_model(path, found, as_json)
     else:
@@ -74,6 +78,19 @@ def _show_lsa(path: Path, model: Any, as_json: bool) -> None:
     console().print(_facts_table(facts))
     show_dimensions(model)
     say_next(["semascope", "neighbors", path, "WORD"])
+
+
+def _show_index(path: Path, index: Index, as_json: bool) -> None:
+    from semascope.cli.index import facts_of_index, readable_size
+
+    facts = {"kind": "index", **facts_of_index(index)}
+    if as_json:
+        print_json(facts)
+        return
+    size = readable_size(facts.pop("bytes_on_disk"))
+    told = {name: "none" if value is None else value for name, value in facts.items()}
+    console().print(_facts_table({**told, "on_disk": size}))
+    say_next(["semascope", "search", path, "…"])
 
 
 def _facts_table(facts: dict[str, Any]) -> Any:

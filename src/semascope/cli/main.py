@@ -11,10 +11,15 @@ import typer
 from semascope import __version__
 from semascope.cli.app import app
 
-COMMANDS = ("build", "fit", "topics", "infer", "counterparts", "neighbors", "edit", "evaluate", "sweep", "info", "demo")
+MODULES = (
+    "build", "fit", "topics", "infer", "counterparts", "neighbors", "index", "search", "index_changes", "edit", "evaluate",
+    "evaluate_search", "sweep", "info", "demo",
+)  # fmt: skip
 
-for _name in COMMANDS:
+for _name in MODULES:
     importlib.import_module(f"semascope.cli.{_name}")
+
+COMMANDS = tuple(_command.callback.__name__.replace("_", "-") for _command in app.registered_commands if _command.callback)
 
 
 def _print_version(value: bool) -> None:
@@ -29,7 +34,7 @@ def options(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and stop.")
     ] = False,
 ) -> None:
-    """See meaning in text: build a corpus, find its topics, look at them, and infer those of new documents."""
+    """See meaning in text: build a corpus, find its topics, look at and search by them, infer those of new documents."""
 
 
 def main() -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -26,11 +26,19 @@ from semascope.retrieval.space import InSpace
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-SPACE_WEIGHT, TOPIC_WEIGHT = 0.7, 0.7
-"""What the cosine and the likelihood weigh, where BM25 weighs 1."""
-
 CANDIDATES = 300
 """Documents that are given the likelihood."""
+
+
+class Weights(NamedTuple):
+    """What the cosine and the likelihood weigh, where BM25 weighs 1."""
+
+    space: float
+    topics: float
+
+
+WITH_TOPICS, WITHOUT = Weights(1.0, 0.7), Weights(0.7, 0.0)
+"""Without topics, which go by words too, BM25 must weigh more."""
 
 
 class Hybrid:
@@ -39,8 +47,11 @@ class Hybrid:
     together = 32
     least = -np.inf
 
-    def __init__(self, words: BM25, space: InSpace, topics: Likelihood | None, sizes: Sequence[int]) -> None:
+    def __init__(
+        self, words: BM25, space: InSpace, topics: Likelihood | None, sizes: Sequence[int], weights: Weights | None = None
+    ) -> None:
         self._words, self._space, self._topics = words, space, topics
+        self._weights = weights or (WITHOUT if topics is None else WITH_TOPICS)
         self._borders = np.cumsum([0, *sizes], dtype=np.int32)
 
     def fill(self, queries: Rows, scores: NDArray[np.float32], allowed: NDArray[np.bool_]) -> None:
@@ -49,12 +60,23 @@ class Hybrid:
         lexical = np.empty((1, scores.shape[1]), np.float32)
         asked = None if self._topics is None else self._topics.tables.over_its_words(queries)
         for query, row in enumerate(scores):
-            self._words.fill(_only(queries, query), lexical, allowed)  # one at a time: it is still at hand when it is added
-            add_scaled(row, SPACE_WEIGHT, lexical[0], 1.0, allowed)
+            one = _only(queries, query)
+            self._words.fill(one, lexical, allowed)  # one at a time: it is still at hand when it is added
+            if not places[query].any() and not lexical[0, allowed].any():
+                self._by_topics_alone(one, row[None], allowed)
+                continue
+            add_scaled(row, self._weights.space, lexical[0], 1.0, allowed)
             if not places[query].any():
                 row[lexical[0] == 0] = -np.inf  # nothing is known of the query but its words
             if asked is not None and self._topics is not None and asked.ends[query] < asked.ends[query + 1]:
                 self._add_likelihoods(self._topics, asked, query, row, allowed)
+
+    def _by_topics_alone(self, query: Rows, scores: NDArray[np.float32], allowed: NDArray[np.bool_]) -> None:
+        """Score a query of which only the topic model knows words: it may be in a language that no document is in."""
+        if self._topics is None:
+            scores[:] = -np.inf
+        else:
+            self._topics.fill(query, scores, allowed)
 
     def _add_likelihoods(
         self, topics: Likelihood, asked: Rows, query: int, scores: NDArray[np.float32], allowed: NDArray[np.bool_]
@@ -67,7 +89,7 @@ class Hybrid:
                 mine = chosen[first:last] - self._borders[segment]
                 topics.score_few(asked, query, segment, mine, likelihoods[first:last])
         if len(likelihoods) and (largest := likelihoods.max()) > (mean := likelihoods.mean()):
-            scores[chosen] += TOPIC_WEIGHT / (largest - mean) * (likelihoods - likelihoods.min())
+            scores[chosen] += self._weights.topics / (largest - mean) * (likelihoods - likelihoods.min())
 
 
 def add_scaled(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 import numpy as np
 import polars as pl
 
-from semascope.corpus.analyzers import for_vocabulary
+from semascope.corpus.analyze import Analyzer
+from semascope.corpus.analyzers import Analyzers, analyzer_of, for_vocabulary
 from semascope.corpus.corpus import Corpus
-from semascope.errors import InputError
+from semascope.corpus.lexicon import Lexicon, said
+from semascope.errors import FormatError, InputError
 from semascope.models.given import is_texts
 from semascope.models.load import load
 from semascope.models.lsa import LSA
@@ -23,7 +25,7 @@ from semascope.retrieval.queries import QueryReader
 from semascope.retrieval.segments import Postings, Segment, merged
 from semascope.retrieval.space import SPACE, unit_vectors
 from semascope.retrieval.words import Words
-from semascope.storage import open_directory, writing
+from semascope.storage import is_directory_of, open_directory, writing
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -56,6 +58,7 @@ class Growing:
         self.space, self.topics = space, topics
         self.path: Path | None = None
         self._parts: dict[int, str] = {}  # of segments and models that are on disk, by identity
+        self._version: str | None = None  # of what is there
         self._take(segments, alive)
 
     @classmethod
@@ -78,25 +81,28 @@ class Growing:
         alive = [directory.array(f"alive_{number}") for number in range(len(names))]
         loaded = [load(home / name) for name in models]
         index = cls(segments, alive, loaded[0], loaded[1] if len(loaded) > 1 else None)
-        index.path = home
+        index.path, index._version = home, directory.manifest.data
         index._parts = {id(part): name for part, name in zip((*segments, *loaded), (*names, *models), strict=True)}
         return index
 
     def save(self, path: str | Path) -> None:
         """Write the index as a directory; a crash meanwhile leaves what was there before. Later changes are made there, too."""
-        if self.path is None or Path(path).resolve() != self.path.resolve():
-            self._parts = {}
-        self.path = Path(path)
-        self._write(self._segments, self._alive)
+        home = Path(path)
+        self._write(home, self._segments, self._alive, self._parts if self._is_at(home) else {})
 
-    def _write(self, segments: Sequence[Segment], alive: Sequence[NDArray[np.bool_]]) -> None:
+    def _is_at(self, path: Path) -> bool:
+        """Tell whether what lies at a path is what was opened or written last."""
+        return is_directory_of(path) == FORMAT and open_directory(path, FORMAT, VERSION).manifest.data == self._version
+
+    def _write(
+        self, path: Path, segments: Sequence[Segment], alive: Sequence[NDArray[np.bool_]], there: Mapping[int, str]
+    ) -> None:
         """Write a version of the index: what is on disk already is kept, what is not is written."""
-        assert self.path is not None
         parts: dict[int, str] = {}
-        with writing(self.path, FORMAT, VERSION) as draft:
+        with writing(path, FORMAT, VERSION) as draft:
             models = [self.space] if self.topics is None else [self.space, self.topics]
             for part in (*segments, *models):
-                name = self._parts.get(id(part))
+                name = there.get(id(part))
                 home = draft.part(name)
                 if name is None:
                     part.write(home) if isinstance(part, Segment) else _without_documents(part).save(home)
@@ -105,7 +111,7 @@ class Growing:
                 draft.array(f"alive_{number}", kept)
             draft.facts["segments"] = [parts[id(segment)] for segment in segments]
             draft.facts["models"] = [parts[id(model)] for model in models]
-        self._parts = parts
+        self.path, self._parts, self._version = path, parts, draft.folder.name
 
     # --- changing ----------------------------------------------------------------------------------------------------------
 
@@ -122,6 +128,7 @@ class Growing:
             Take the place of documents with the same ids. Without this, they are refused.
         """
         corpus = self._read(documents, ids)
+        self._see_that_languages_are_alike(corpus.lexicon)
         known = [id for id in corpus.ids.to_list() if id in self._numbers]
         if known and not replace:
             msg = f"the index has a document {known[0]!r} already: give another id, or replace it."
@@ -146,12 +153,15 @@ class Growing:
     def merge(self) -> None:
         """Make one segment of all, and be rid of deleted documents."""
         if len(self._segments) > 1 or not self._allowed.all():
-            segment = merged(self._segments, self._alive, self._words.lexicon)
+            segment = merged(self._segments, self._alive, Words.of(self._segments, self._alive).lexicon)
             self._change([segment], [np.ones(segment.corpus.n_documents, dtype=bool)])
 
     def _change(self, segments: Sequence[Segment], alive: Sequence[NDArray[np.bool_]]) -> None:
         if self.path is not None:
-            self._write(segments, alive)
+            if not self._is_at(self.path):
+                msg = f"{self.path}: was changed by others since this index was opened or saved; open it again."
+                raise FormatError(msg)
+            self._write(self.path, segments, alive, self._parts)
         self._take(segments, alive)
 
     def _take(self, segments: Sequence[Segment], alive: Sequence[NDArray[np.bool_]]) -> None:
@@ -165,15 +175,27 @@ class Growing:
         alive[[self._numbers[id] for id in ids]] = False
         return np.split(alive, self._borders[1:-1])
 
+    def _see_that_languages_are_alike(self, theirs: Lexicon) -> None:
+        """Words with the name of a language and words without are of no use to each other."""
+        mine = self._segments[0].corpus.lexicon
+        if mine.is_named != theirs.is_named:
+            msg = f"in the index {said(mine.languages)}, but in the documents to add {said(theirs.languages)}."
+            raise InputError(msg)
+
     def _read(self, documents: Any, ids: Sequence[str] | None) -> Corpus:
+        are_texts = not isinstance(documents, Corpus) and (isinstance(documents, list | tuple) or is_texts(documents))
+        if ids is not None and not are_texts:
+            msg = "ids go with texts; other documents bring their own."
+            raise InputError(msg)
         if isinstance(documents, Corpus):
             return documents
-        analyzer = for_vocabulary(self._segments[0].corpus.analyzer)
-        if not is_texts(documents):
-            return Corpus.build(documents, analyzer)
+        own = self._segments[0].corpus
+        analyzer, language = for_vocabulary(own.analyzer), own.languages[0] if len(own.languages) == 1 else None
+        if not are_texts:
+            return Corpus.build(documents, analyzer, language=language or None)
         fresh = (str(number) for number in count(int(self._borders[-1])) if str(number) not in self._numbers)
         ids = [next(fresh) for _ in documents] if ids is None else ids
-        return Corpus.from_texts(documents, ids=ids, analyzer=analyzer)
+        return Corpus.from_texts(documents, ids=ids, analyzer=analyzer, language=language or None)
 
     # --- what is in it -----------------------------------------------------------------------------------------------------
 
@@ -181,7 +203,7 @@ class Growing:
         return int(self._allowed.sum())
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {len(self):,} documents, {len(self._words.lexicon):,} words>"
+        return f"<{type(self).__name__}: {len(self):,} documents, {np.count_nonzero(self._words.documents):,} words>"
 
     def number_of(self, id: str) -> int:
         """Give the number of a document from its id."""
@@ -205,11 +227,22 @@ class Growing:
 
     @property
     def _words(self) -> Words:
-        return self._made("words", lambda: Words.of(self._segments, self._alive))
+        models = (self.space,) if self.topics is None else (self.space, self.topics)
+        more = [model._known_lexicon() for model in models]
+        return self._made("words", lambda: Words.of(self._segments, self._alive, more))
 
     @property
     def _reader(self) -> QueryReader:
-        return self._made("reader", lambda: QueryReader(self._words.lexicon, self._segments[0].corpus.analyzer))
+        return self._made("reader", lambda: QueryReader(self._words.lexicon, self._analyzers))
+
+    @property
+    def _analyzers(self) -> Analyzers | None:
+        """What makes words of texts: of a model too, for languages that no document is in."""
+        corpus, model = self._segments[0].corpus, self.topics or self.space
+        if not isinstance(model.analyzer_, Mapping):
+            return corpus.analyzer
+        own = {language: analyzer_of(corpus.analyzer or Analyzer(), language) for language in corpus.languages}
+        return {**model.analyzer_, **own}
 
     def _made(self, name: str, make: Callable[[], T]) -> T:
         """Give what was made of the documents as they are now, or make it."""
@@ -225,16 +258,16 @@ def _size(alive: NDArray[np.bool_]) -> int:
 
 def _segment(corpus: Corpus, space: LSA, topics: TopicModel | None) -> Segment:
     """Index documents, and place them in the space and among the topics."""
-    vectors: dict[str, NDArray[Any]] = {SPACE: unit_vectors(_placed(space, corpus, "doc_vectors_"))}
+    vectors: dict[str, NDArray[Any]] = {SPACE: unit_vectors(space.transform(corpus))}
     if topics is not None:
-        vectors[TOPICS] = np.ascontiguousarray(_placed(topics, corpus, "doc_topics_"), np.float32)
+        vectors[TOPICS] = np.ascontiguousarray(_topics_of(topics, corpus), np.float32)
     return Segment(corpus, Postings.of(corpus), vectors)
 
 
-def _placed(model: Any, corpus: Corpus, name: str) -> NDArray[Any]:
+def _topics_of(model: TopicModel, corpus: Corpus) -> NDArray[Any]:
     """What a model found of the documents when it was fitted to them; others are folded in."""
-    own = model.corpus_["fingerprint"] == corpus.fingerprint and len(getattr(model, name)) == corpus.n_documents
-    return np.asarray(getattr(model, name) if own else model.transform(corpus))
+    own = model.corpus_["fingerprint"] == corpus.fingerprint and len(model.doc_topics_) == corpus.n_documents
+    return np.asarray(model.doc_topics_ if own else model.transform(corpus))
 
 
 def _see_that_it_knows(model: Any, corpus: Corpus) -> None:

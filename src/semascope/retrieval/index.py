@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
+from sklearn.utils.validation import check_is_fitted
 
 from semascope.corpus.corpus import Corpus
 from semascope.corpus.rows import Rows
@@ -20,6 +21,7 @@ from semascope.retrieval.growing import Growing
 from semascope.retrieval.queries import Queries
 from semascope.retrieval.ranking import Ranking, ranked
 from semascope.retrieval.results import Hit
+from semascope.retrieval.segments import documents_of
 from semascope.retrieval.showing import MOST_RELATED, NEAR, Near, Shower, telling_words, worth_of
 from semascope.retrieval.similarities import DEFAULT, Similarities
 from semascope.retrieval.space import DIMENSIONS, InSpace, space_of
@@ -36,14 +38,14 @@ class Index(Growing):
 
     Examples
     --------
-    >>> corpus = Corpus.from_texts(["cats purr", "cats and kittens purr", "dogs bark at night"], ids=["a", "b", "c"])
+    >>> corpus = Corpus.from_texts(["cats purr", "kittens, small cats, purr", "dogs bark"], ids=["a", "b", "c"])
     >>> index = Index.build(corpus)
     >>> index
-    <Index: 3 documents, 8 words>
-    >>> [hit.id for hit in index.search("a barking of dogs", by="bm25")]
+    <Index: 3 documents, 6 words>
+    >>> [hit.id for hit in index.search("the barking of dogs", by="bm25")]
     ['c']
     >>> index.search("kittens", k=1)[0].snippet.marked()
-    'cats and «kittens» purr'
+    '«kittens», ‹small› cats, purr'
     """
 
     # --- making one --------------------------------------------------------------------------------------------------------
@@ -69,12 +71,17 @@ class Index(Growing):
         if n_dimensions is not None and (not is_whole(n_dimensions) or n_dimensions < 1):
             msg = f"n_dimensions must be a whole number of at least 1, but was {n_dimensions!r}."
             raise InputError(msg)
+        if not isinstance(corpus, Corpus):
+            msg = f"an index is made of a corpus, but was given {type(corpus).__name__}; Corpus.from_texts makes one of texts."
+            raise InputError(msg)
         if not corpus.n_documents:
             msg = "there are no documents to index."
             raise InputError(msg)
         if model is not None and not isinstance(model, TopicModel | LSA):
             msg = f"a model to search by must be a topic model or LSA, but was {type(model).__name__}."
             raise InputError(msg)
+        if model is not None:
+            check_is_fitted(model, "components_")
         space = model if isinstance(model, LSA) else space_of(corpus, n_dimensions or DIMENSIONS)
         topics = model if isinstance(model, TopicModel) else None
         index = cls._of(corpus, space, topics)
@@ -120,17 +127,19 @@ class Index(Growing):
         list of Hit, or of lists of Hit
             Best first. A query of which no document has any word finds nothing.
         """
-        texts = [query] if isinstance(query, str) else list(query)
+        several = isinstance(query, Iterable) and not isinstance(query, str)
+        texts: list[Any] = list(query) if several else [query]
         queries = self.read(texts, language)
         rankings = self.rank(queries, k, by=by, where=where)
         found = [
             self._hits(ranking, queries.part(number, number + 1) if snippets else None)
             for number, ranking in enumerate(rankings)
         ]
-        return found[0] if isinstance(query, str) else found
+        return found if several else found[0]
 
     def similar(self, id: str, k: int = 10, *, by: str = DEFAULT, where: Where | None = None) -> list[Hit]:
         """Find the documents that are most like one of the index, itself left out."""
+        _see_that_it_is_some(k)
         number = self.number_of(id)
         queries = Queries(self._telling_words(number), [[]])
         found = self.rank(queries, k + 1, by=by, where=where)[0]
@@ -150,9 +159,7 @@ class Index(Growing):
 
     def rank(self, queries: Queries, k: int = 10, *, by: str = DEFAULT, where: Where | None = None) -> list[Ranking]:
         """Give numbers and scores of the documents that fit each query best; `documents` tells what they are."""
-        if not is_whole(k) or k < 1:
-            msg = f"at least one document must be asked for, but k was {k!r}."
-            raise InputError(msg)
+        _see_that_it_is_some(k)
         allowed = self._allowed if where is None else self._allowed & self._wanted(where)
         return ranked(self._similarities[by], queries, len(allowed), allowed, k)
 
@@ -162,11 +169,18 @@ class Index(Growing):
 
     def documents(self, numbers: Sequence[int] | NDArray[Any]) -> pl.DataFrame:
         """Give what is known of documents, by their numbers: ids, titles, labels, texts and other fields."""
-        parts = [self._segments[segment].corpus.documents[[place]] for segment, place in map(self._place, numbers)]
-        return pl.concat(parts, how="diagonal_relaxed") if parts else self._segments[0].corpus.documents.clear()
+        return self._documents[np.asarray(numbers, np.int64)]
 
     def _wanted(self, where: Where) -> NDArray[np.bool_]:
-        return np.concatenate([wanted(segment.corpus, where) for segment in self._segments])
+        def has_language(language: str) -> NDArray[np.bool_]:
+            self._words.lexicon.number_of(language)
+            return np.concatenate([segment.has_language(language) for segment in self._segments])
+
+        return wanted(self._documents, where, has_language)
+
+    @property
+    def _documents(self) -> pl.DataFrame:
+        return self._made("documents", lambda: documents_of([segment.corpus for segment in self._segments]))
 
     def _place(self, number: int) -> tuple[int, int]:
         """The segment of a document, and its number there."""
@@ -196,15 +210,22 @@ class Index(Growing):
         def near() -> set[str]:
             return {word for word, cosine in self._related(query, MOST_RELATED) if cosine >= NEAR}
 
-        return Shower(worth_of(query, self._words), near, self._segments[0].corpus.analyzer)
+        return Shower(worth_of(query, self._words), near, self._analyzers)
 
     def _hits(self, ranking: Ranking, query: Rows | None) -> list[Hit]:
         shower = None if query is None else self._shower(query)
         hits = []
         for number, score in zip(ranking.numbers.tolist(), ranking.scores.tolist(), strict=True):
             segment, place = self._place(number)
-            document = self._segments[segment].corpus.documents.row(place, named=True)
+            corpus = self._segments[segment].corpus
+            document = corpus.documents.row(place, named=True)
             title, labels = document.get("title") or "", tuple(document["labels"])
-            snippet = None if shower is None else shower.snippet(document.get("text"))
+            snippet = None if shower is None else shower.snippet(document.get("text"), corpus.languages[0])
             hits.append(Hit(document["id"], title, score, snippet, labels))
         return hits
+
+
+def _see_that_it_is_some(k: Any) -> None:
+    if not is_whole(k) or k < 1:
+        msg = f"at least one document must be asked for, but k was {k!r}."
+        raise InputError(msg)

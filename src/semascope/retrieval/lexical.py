@@ -68,7 +68,8 @@ class Cosine(ByPostings):
     """The cosine of counts that are weighted by log(D / d_w) + 1: the vector space model."""
 
     def __init__(self, segments: Sequence[Segment], words: Words) -> None:
-        self._rarity = np.log(max(words.n_documents, 1) / np.maximum(words.documents, 1)) + 1
+        rarity = np.log(max(words.n_documents, 1) / np.maximum(words.documents, 1)) + 1
+        self._rarity = np.where(words.documents > 0, rarity, 0.0)  # words that no document has are as none
         super().__init__(segments, words)
 
     def _of_segment(self, segment: Segment, local: NDArray[np.int32]) -> NDArray[np.float32]:
@@ -76,7 +77,7 @@ class Cosine(ByPostings):
         weights = of_word * segment.postings.counts
         documents = segment.postings.documents
         sizes = np.sqrt(np.bincount(documents, weights**2, segment.corpus.n_documents))
-        return (weights / sizes[documents]).astype(np.float32)
+        return (weights / np.where(sizes > 0, sizes, 1)[documents]).astype(np.float32)
 
     def _factors(self, queries: Rows) -> NDArray[Any]:
         factors, lengths = self._rarity[queries.words] * queries.counts, np.diff(queries.ends)

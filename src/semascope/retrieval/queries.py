@@ -59,8 +59,8 @@ class QueryReader:
     def read(self, texts: Sequence[str], language: str | None = None) -> Queries:
         """Count the words of queries; those of a language only, or where none is named of all that the index has."""
         languages = self._lexicon.languages if language is None else (self._known(language),)
-        counted, unknown = zip(*(self._counted(text, languages) for text in texts), strict=True)
-        return Queries(rows_of(counted), list(unknown))
+        counted = [self._counted(text, languages) for text in texts]
+        return Queries(rows_of([found for found, _ in counted]), [unknown for _, unknown in counted])
 
     def words(self, text: str, language: str) -> list[str]:
         """Give the words of a text, as an index has them."""

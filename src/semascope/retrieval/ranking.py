@@ -76,7 +76,7 @@ def best_of(scores: NDArray[np.float32], allowed: NDArray[np.bool_], k: int, lea
     if STEP <= k < len(scores) // 10:
         some = np.where(allowed[::STEP], scores[::STEP], -np.inf)
         good_enough = np.partition(some, -(3 * k // STEP))[-(3 * k // STEP)]  # about 3 k are better than that
-        if best_scores(scores, allowed, max(good_enough, least), numbers, best) == k:
+        if best_scores(scores, allowed, float(max(good_enough, least)), numbers, best) == k:
             return Ranking(numbers, best)
     found = best_scores(scores, allowed, least, numbers, best) if k else 0
     return Ranking(numbers[:found], best[:found])

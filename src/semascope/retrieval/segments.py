@@ -15,10 +15,11 @@ import numpy as np
 import polars as pl
 
 from semascope.corpus.corpus import Corpus
-from semascope.corpus.lexicon import Lexicon
+from semascope.corpus.lexicon import NAMELESS, Lexicon
 from semascope.corpus.rows import Rows, joined
 from semascope.corpus.shards import frozen, shard_of
 from semascope.corpus.stored import StoredCorpus
+from semascope.corpus.texts import in_languages
 from semascope.corpus.writing import FORMAT, VERSION, CorpusWriter
 from semascope.kernels.rows import renumber
 from semascope.storage import open_directory, writing
@@ -73,6 +74,12 @@ class Segment:
         rows = self.corpus.rows
         return frozen(shard_of(rows, 0, 0, self.corpus.n_documents, self.corpus.n_words).lengths, np.float32)
 
+    def has_language(self, language: str) -> NDArray[np.bool_]:
+        """Tell which documents have a text in a language, which may be one that only other segments have."""
+        if language in self.corpus.languages:
+            return self.corpus.has_language(language)
+        return np.full(self.corpus.n_documents, self.corpus.languages == NAMELESS)
+
     def write(self, path: Path) -> None:
         """Write the segment as a directory."""
         with writing(path, FORMAT, VERSION) as draft, CorpusWriter(draft) as writer:
@@ -105,7 +112,7 @@ def merged(segments: Sequence[Segment], alive: Sequence[NDArray[np.bool_]], lexi
     used[rows.words] = True
     numbers = frozen(np.where(used, np.cumsum(used) - 1, -1), np.int32)
     kept_words = Lexicon(lexicon.words.filter(pl.Series(used)), lexicon.languages, lexicon.of_word[used])
-    documents = pl.concat([part.documents for part in parts], how="diagonal_relaxed")
+    documents = documents_of(parts)
     corpus = Corpus(Rows(*renumber(*rows, numbers, len(kept_words))), kept_words, documents, segments[0].corpus.analyzer)
     names = segments[0].vectors
     vectors = {
@@ -113,6 +120,17 @@ def merged(segments: Sequence[Segment], alive: Sequence[NDArray[np.bool_]], lexi
         for name in names
     }
     return Segment(corpus, Postings.of(corpus), vectors)
+
+
+def documents_of(corpora: Sequence[Corpus]) -> pl.DataFrame:
+    """What is known of the documents of several corpora, with texts in the languages of all."""
+    languages = tuple(dict.fromkeys(language for corpus in corpora for language in corpus.languages if language)) or NAMELESS
+
+    def alike(corpus: Corpus) -> pl.DataFrame:
+        texts = corpus.texts
+        return corpus.documents.with_columns([] if texts is None else in_languages(texts, corpus.languages, languages))
+
+    return pl.concat(map(alike, corpora), how="diagonal_relaxed")
 
 
 def _numbers(corpus: Corpus, lexicon: Lexicon) -> NDArray[np.int32]:

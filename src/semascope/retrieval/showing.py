@@ -64,12 +64,12 @@ class Shower:
         self._asked, self._find_near = asked, near
         self._analyzers = analyzers or Analyzer()
 
-    def snippet(self, text: Any) -> Snippet | None:
+    def snippet(self, text: Any, language: str) -> Snippet | None:
         """Give the passage of a text that shows best why it was found; of several languages, that with most of the query."""
         if text is None:
             return None
         if isinstance(text, str):
-            return self._of_text(text, "")
+            return self._of_text(text, language)
         found = [self._of_text(part, language) for language, part in text.items() if part]
         return max(found, key=lambda one: sum(mark.kind == "match" for mark in one.marks), default=None)
 

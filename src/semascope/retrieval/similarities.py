@@ -57,7 +57,7 @@ class Similarities:
         return self._made[name]
 
     def _make(self, name: str) -> Scorer:
-        kind, *details = name.split("-")
+        kind, *details = str(name).split("-")
         if kind not in NAMES or (details and not self._are_known(kind, details)):
             told = f"{', '.join(NAMES)}; kl-published; fisher with {', '.join((*PROCESSES, *INFORMATION, 'z, w'))} after dashes"
             msg = f"there is no similarity {name!r}: choose one of {told}."

@@ -61,16 +61,20 @@ def snippet_of(text: str, analyzer: Analyzer, asked: Mapping[str, float], relate
     related : collection of str
         Words that are near the query in meaning.
     """
-    found = list(re.finditer(analyzer.token_pattern or r"\w+", text))
-    words = _as_indexed([match.group(0) for match in found], analyzer)
+    text = text.strip()
+    lowered = text.lower() if analyzer.lowercase else text
+    found = list(re.finditer(analyzer.token_pattern or r"\w+", lowered if len(lowered) == len(text) else text))
+    words = _as_indexed([match.group(match.re.groups) for match in found], analyzer)
     best = _best_window(words, asked, related)
     if not found:
         return Snippet(" ".join(text.split()[:LENGTH]))
     start, end = found[best].start(), found[min(best + LENGTH, len(found)) - 1].end()
+    if best == 0:
+        start = 0  # with what stands before the first word
     if end == found[-1].end():
         end = len(text)  # what stands after the last word
     marks = [
-        Mark(match.start(), match.end(), "match" if word in asked else "related")
+        Mark(*match.span(match.re.groups), "match" if word in asked else "related")
         for match, word in zip(found[best : best + LENGTH], words[best : best + LENGTH], strict=True)
         if word in asked or word in related
     ]
@@ -87,7 +91,7 @@ def _as_indexed(tokens: list[str], analyzer: Analyzer) -> list[str]:
 def _best_window(words: list[str], asked: Mapping[str, float], related: Collection[str]) -> int:
     """Where the best passage begins: with most of the different words that were asked for, then with most that are related.
 
-    It begins a few words before the first of them.
+    It begins a few words before the first of them, or so that it ends with the text.
     """
     worth = [asked.get(word, RELATED if word in related else 0.0) for word in words]
     best, best_worth = 0, 0.0
@@ -95,7 +99,7 @@ def _best_window(words: list[str], asked: Mapping[str, float], related: Collecti
         window = {words[i]: worth[i] for i in range(first, min(first + LENGTH - LEAD, len(words)))}
         if (total := sum(window.values())) > best_worth:
             best, best_worth = first, total
-    return max(best - LEAD, 0)
+    return max(min(best - LEAD, len(words) - LENGTH), 0)
 
 
 def _tidied(text: str, start: int, end: int, marks: list[Mark]) -> Snippet:

@@ -27,6 +27,10 @@ DIMENSIONS = 64
 """Of the space that an index makes for itself."""
 
 
+NOISE = 1e-6
+"""Vectors so much shorter than the longest are none."""
+
+
 def space_of(corpus: Corpus, n_dimensions: int = DIMENSIONS) -> LSA:
     """Fit the space of an index: of the weightings of LSA, this one finds most."""
     n_dimensions = min(n_dimensions, corpus.n_documents, corpus.n_words)
@@ -34,9 +38,10 @@ def space_of(corpus: Corpus, n_dimensions: int = DIMENSIONS) -> LSA:
 
 
 def unit_vectors(vectors: NDArray[Any]) -> NDArray[np.float32]:
-    """Rows of length one; a row of zeros stays so."""
+    """Rows of length one; one of zeros, or of nothing but rounding errors beside the others, becomes zeros."""
     sizes = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return frozen(np.divide(vectors, sizes, out=np.zeros(vectors.shape, np.float32), where=sizes > 0), np.float32)
+    some = sizes > NOISE * sizes.max(initial=0)
+    return frozen(np.divide(vectors, sizes, out=np.zeros(vectors.shape, np.float32), where=some), np.float32)
 
 
 class InSpace:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from semascope.corpus.lexicon import Lexicon
+from semascope.corpus.lexicon import NAMELESS, Lexicon
 from semascope.corpus.shards import frozen
 from semascope.retrieval.segments import Segment
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Words:
     """Words of an index, with what is known of them in all documents that were not deleted.
 
-    lexicon      the words of the first segment, then those that later ones brought
+    lexicon      the words of the first segment, then those that later ones brought, then those that only models know
     local        of each segment, the number there of each word, -1 where it does not have it
     documents    int64[v], documents that have the word
     n_documents  documents in all
@@ -40,9 +40,9 @@ class Words:
         return self.n_tokens / max(self.n_documents, 1)
 
     @classmethod
-    def of(cls, segments: Sequence[Segment], alive: Sequence[NDArray[np.bool_]]) -> Words:
-        """Put the words of segments together."""
-        lexicon = _together([segment.corpus.lexicon for segment in segments])
+    def of(cls, segments: Sequence[Segment], alive: Sequence[NDArray[np.bool_]], more: Sequence[Lexicon] = ()) -> Words:
+        """Put the words of segments together, and more words that queries may have: those of models."""
+        lexicon = _together([*(segment.corpus.lexicon for segment in segments), *more])
         local = [frozen(lexicon.numbers_in(segment.corpus.lexicon), np.int32) for segment in segments]
         documents, n_tokens = np.zeros(len(lexicon), np.int64), 0.0
         for segment, kept, numbers in zip(segments, alive, local, strict=True):
@@ -57,9 +57,14 @@ class Words:
 
 
 def _together(lexicons: Sequence[Lexicon]) -> Lexicon:
-    """The words of the first lexicon, then those of the others that are new; languages are those of all."""
+    """The words of the first lexicon, then those of the others that are new; languages are those of all.
+
+    One language without a name may be any one language, where there are no more.
+    """
     languages = tuple(dict.fromkeys(language for lexicon in lexicons for language in lexicon.languages))
-    numbers = {language: number for number, language in enumerate(languages)}
+    if len(languages) == 2 and NAMELESS[0] in languages and all(len(lexicon.languages) == 1 for lexicon in lexicons):
+        languages = tuple(language for language in languages if language != NAMELESS[0])
+    numbers = {NAMELESS[0]: 0} | {language: number for number, language in enumerate(languages)}
     tables = []
     for lexicon in lexicons:
         of_word = np.array([numbers[language] for language in lexicon.languages])[lexicon.of_word]

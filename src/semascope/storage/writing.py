@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -81,7 +82,8 @@ def writing(target: str | Path, kind: str, version: int) -> Iterator[Draft]:
         yield draft
         _switch_over(target, draft, kind, version)
     except BaseException:
-        draft.discard()
+        if not _is_current(target, draft):  # Ctrl-C may come when all is done
+            draft.discard()
         if made_here and not any(target.iterdir()):
             target.rmdir()
         raise
@@ -121,6 +123,11 @@ def _switch_over(target: Path, draft: Draft, kind: str, version: int) -> None:
     fresh.write_text(manifest.to_json(), encoding="utf-8")
     _sync(fresh)
     fresh.replace(target / MANIFEST)
+
+
+def _is_current(target: Path, draft: Draft) -> bool:
+    manifest = target / MANIFEST
+    return manifest.is_file() and json.loads(manifest.read_text(encoding="utf-8"))["data"] == draft.folder.name
 
 
 def _clear_away(target: Path, current: set[str]) -> None:

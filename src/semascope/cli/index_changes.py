@@ -1,0 +1,93 @@
+"""semascope index-add INDEX SOURCE, index-delete INDEX ID…, index-merge INDEX"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from semascope.cli.app import (
+    IdField,
+    LabelSeparator,
+    LabelsField,
+    SkipBad,
+    SourceArgument,
+    SourceEncoding,
+    SourceFormat,
+    TextFields,
+    command,
+    report_bad,
+    say,
+    say_next,
+    waiting,
+)
+from semascope.cli.by_language import fields_of_text, listed
+from semascope.cli.index import IndexPath, in_a_sentence
+
+if TYPE_CHECKING:
+    from semascope.retrieval.index import Index
+
+
+@command
+def index_add(
+    index: IndexPath,
+    source: SourceArgument,
+    replace: Annotated[bool, typer.Option("--replace", help="Take the place of documents with the same ids.")] = False,
+    format: SourceFormat = None,
+    encoding: SourceEncoding = None,
+    text: TextFields = None,
+    languages: Annotated[
+        str | None,
+        typer.Option(metavar="CODE,CODE…", help="Languages of the texts, as in en,de; --text is then en=FIELD."),
+    ] = None,
+    texts: Annotated[
+        str | None, typer.Option(metavar="FIELD", help='Field that holds an object of language and text, "texts" by default.')
+    ] = None,
+    id: IdField = "id",
+    labels: LabelsField = "labels",
+    label_separator: LabelSeparator = None,
+    keep: Annotated[str, typer.Option(help="Other fields to keep, separated by commas.")] = "title,date",
+    skip_bad: SkipBad = False,
+) -> None:
+    """Add the documents in SOURCE to INDEX. Its space and its topics stay as they are."""
+    from semascope.corpus.read import read
+    from semascope.retrieval.index import Index
+
+    opened = Index.open(index)
+    how: dict[str, Any] = {"format": format, "encoding": encoding, "skip_bad": skip_bad, "keep": listed(keep)}
+    fields: dict[str, Any] = {"id": id, "labels": labels, "label_separator": label_separator}
+    documents = read(source, **fields_of_text(text, texts, listed(languages or "")), **fields, **how)
+    with waiting("Adding documents"):
+        opened.add(documents, replace=replace)
+    report_bad(documents.bad)
+    _say_how_it_is_now(opened)
+
+
+@command
+def index_delete(
+    index: IndexPath,
+    ids: Annotated[list[str], typer.Argument(metavar="ID…", help="Documents to delete.")],
+) -> None:
+    """Delete documents from INDEX."""
+    from semascope.retrieval.index import Index
+
+    opened = Index.open(index)
+    opened.delete(ids)
+    _say_how_it_is_now(opened)
+
+
+@command
+def index_merge(index: IndexPath) -> None:
+    """Make one segment of all that INDEX has, and be rid of deleted documents."""
+    from semascope.retrieval.index import Index
+
+    opened = Index.open(index)
+    with waiting("Merging segments"):
+        opened.merge()
+    _say_how_it_is_now(opened)
+
+
+def _say_how_it_is_now(index: Index) -> None:
+    assert index.path is not None
+    say(index.path, f"{in_a_sentence(index)}.")
+    say_next(["semascope", "search", index.path, "…"])
