@@ -1,0 +1,93 @@
+"""Labels of documents as numbers, the form in which they reach the kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from semascope.corpus.shards import Shard, ShardRef, frozen
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class LabelRows(NamedTuple):
+    """Documents as rows of label numbers, ascending in each.
+
+    ends     int64[d + 1]   row i is [ends[i]:ends[i + 1]] of the other
+    numbers  int32[m]
+    """
+
+    ends: NDArray[np.int64]
+    numbers: NDArray[np.int32]
+
+    def part(self, first: int, last: int) -> LabelRows:
+        """Rows of documents `first` to `last`."""
+        ends = self.ends[first : last + 1]
+        return LabelRows(frozen(ends - ends[0], np.int64), self.numbers[ends[0] : ends[-1]])
+
+
+def names_in(labels: pl.Series) -> list[str]:
+    """Give the names of labels in the order in which they are first met; an empty name is none."""
+    return [name for name in labels.explode().drop_nulls().unique(maintain_order=True).to_list() if name]
+
+
+def rows_of_labels(labels: pl.Series, names: Sequence[str]) -> LabelRows:
+    """Give the labels of each document by number; those without a name here are left out, and none counts twice.
+
+    Examples
+    --------
+    >>> rows = rows_of_labels(pl.Series([["b", "a", "b"], [], ["c", ""]]), ["a", "b"])
+    >>> rows.ends.tolist(), rows.numbers.tolist()
+    ([0, 2, 2, 2], [0, 1])
+    """
+    known = pl.DataFrame({"labels": pl.Series(names, dtype=pl.String), "number": np.arange(len(names), dtype=np.int32)})
+    table = labels.rename("labels").to_frame().with_row_index("document").explode("labels")
+    found = table.join(known, on="labels", how="inner").select("document", "number").unique().sort("document", "number")
+    counts = np.bincount(found["document"].to_numpy(), minlength=len(labels))
+    ends = np.concatenate([[0], np.cumsum(counts)])
+    return LabelRows(frozen(ends, np.int64), frozen(found["number"].to_numpy(), np.int32))
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledShard(Shard):
+    """A shard with the labels of its documents."""
+
+    labels: LabelRows
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledRef:
+    """Where a shard is opened, and the labels of its documents."""
+
+    shard: ShardRef
+    labels: LabelRows
+
+    @property
+    def number(self) -> int:
+        return self.shard.number
+
+    @property
+    def first_document(self) -> int:
+        return self.shard.first_document
+
+    @property
+    def n_documents(self) -> int:
+        return self.shard.n_documents
+
+    def open(self) -> LabelledShard:
+        """Open the shard."""
+        opened = self.shard.open()
+        return LabelledShard(opened.number, opened.first_document, opened.n_words, opened.rows, self.labels)
+
+
+def labelled(shards: Sequence[ShardRef], labels: LabelRows) -> list[LabelledRef]:
+    """Give each shard the labels of its documents."""
+    firsts = [shard.first_document for shard in shards]
+    return [
+        LabelledRef(shard, labels.part(first, first + shard.n_documents)) for shard, first in zip(shards, firsts, strict=True)
+    ]

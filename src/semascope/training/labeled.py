@@ -1,0 +1,174 @@
+"""Labeled LDA by collapsed Gibbs sampling: a topic for each label, and every word of a document due to one of its labels.
+
+Each word is sampled given all others: P(label) ∝ (n_label,word + η) / (n_label + V η) · (n_document,label + α). Within a shard
+counts are always those of the moment. What other shards have is as it was after the last pass, so with one shard the sampler is
+exact, and with several nearly so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from semascope.corpus.labels import LabelledRef, LabelledShard
+from semascope.corpus.shards import frozen
+from semascope.engines.base import Locals
+from semascope.engines.exact import Counts, CountTotal, Scalars, ScalarTotal
+from semascope.kernels.labeled import first_labels, pairs_of_words, sample_labels, slots_of_entries
+from semascope.training.facts import Facts
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class Pairs(NamedTuple):
+    """Words and labels that some document has together.
+
+    ends     int64[v + 1]   labels of word w are [ends[w]:ends[w + 1]] of the other
+    labels   int32[p]       ascending for each word
+    """
+
+    ends: NDArray[np.int64]
+    labels: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, shards: Sequence[LabelledRef], n_words: int, n_labels: int) -> Pairs:
+        """Look at all documents."""
+        parts = [np.empty(0, np.int64)]
+        for ref in shards:
+            shard = ref.open()
+            ends, labels = pairs_of_words(*_by_word(shard), *shard.labels, n_labels)
+            words = np.repeat(shard.by_word.words, np.diff(ends)).astype(np.int64)
+            parts.append(words * n_labels + labels)
+        keys = np.sort(np.concatenate(parts), kind="stable")  # which takes ascending parts as they are
+        keys = keys[np.diff(keys, prepend=-1) > 0]
+        ends = np.searchsorted(keys, np.arange(n_words + 1, dtype=np.int64) * n_labels)
+        return cls(frozen(ends, np.int64), frozen(keys % max(n_labels, 1), np.int32))
+
+
+class LabeledState(NamedTuple):
+    """What all shards share.
+
+    counts   of each pair, how many words are due to the label
+    sizes    of each label, how many words are due to it
+    sums     counts of the passes that are averaged, added up
+    passes   passes so far
+    """
+
+    counts: NDArray[np.int32]
+    sizes: NDArray[np.int64]
+    sums: NDArray[np.float64]
+    passes: int
+
+
+class LabeledStats(NamedTuple):
+    """What a pass adds up: counts of pairs, and Σ log P(word | all others)."""
+
+    pairs: Counts | CountTotal
+    log_likelihood: Scalars | ScalarTotal
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabeledGibbs(Facts):
+    """Settings of the algorithm and facts of the corpus. Its methods are pure functions of their arguments.
+
+    pairs     words and labels that may go together
+    alpha     prior of the labels of a document
+    eta       prior of the words of a label
+    burn_in   passes before the first whose counts are averaged
+    """
+
+    pairs: Pairs
+    alpha: float = 0.1
+    eta: float = 0.1
+    burn_in: int = 0
+
+    state_type: ClassVar[type] = LabeledState
+    objective_name: ClassVar[str] = "log-likelihood"
+
+    def begin(self, shard: LabelledShard) -> tuple[Locals, LabeledStats]:
+        """Give each word a label at random."""
+        ends, labels = pairs_of_words(*_by_word(shard), *shard.labels, self.n_topics)
+        numbers = np.full(shard.n_words, -1, np.int32)
+        numbers[shard.by_word.words] = np.arange(len(shard.by_word.words))
+        slots = slots_of_entries(shard.rows.ends, shard.rows.words, *shard.labels, numbers, ends, labels)
+        chosen, own = np.empty(int(shard.rows.counts.sum()), np.int32), np.zeros(len(labels), np.int32)
+        seed, counts = self._seed(0), shard.rows.counts
+        first_labels(shard.rows.ends, counts, shard.labels.ends, slots, seed, shard.first_document, chosen, own)
+        used, n_documents = self._used(shard, ends, labels), np.array([shard.n_documents])
+        local = {"used": used, "slots": slots, "chosen": chosen, "own": own, "n_documents": n_documents}
+        return local, self._stats(local, 0.0)
+
+    def _used(self, shard: LabelledShard, ends: NDArray[np.int64], labels: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Which of all pairs those of a shard are."""
+        words = np.repeat(shard.by_word.words, np.diff(ends)).astype(np.int64)
+        every = np.repeat(np.arange(self.n_words, dtype=np.int64), np.diff(self.pairs.ends))
+        return np.searchsorted(every * self.n_topics + self.pairs.labels, words * self.n_topics + labels).astype(np.int32)
+
+    def start(self, stats: LabeledStats) -> LabeledState:
+        """What was given at random."""
+        return self._state(stats, 0, np.zeros(0))
+
+    def step(self, shard: LabelledShard, local: Locals, state: LabeledState) -> tuple[Locals, LabeledStats]:
+        """Sample the words of a shard anew."""
+        before = state.counts[local["used"]]
+        live, sizes, chosen = before.copy(), state.sizes.copy(), np.array(local["chosen"])
+        log_likelihood = sample_labels(
+            shard.rows.ends, shard.rows.counts, *shard.labels, local["slots"], live, sizes, self.alpha, self.eta, self.n_words,
+            self._seed(state.passes + 1), shard.first_document, chosen,
+        )  # fmt: skip
+        local = {**local, "chosen": chosen, "own": local["own"] + (live - before)}
+        return local, self._stats(local, log_likelihood)
+
+    def _seed(self, number: int) -> np.uint64:
+        """Of a pass."""
+        return np.uint64(np.random.SeedSequence([self.seed, number]).generate_state(1, np.uint64)[0])
+
+    def _stats(self, local: Locals, log_likelihood: float) -> LabeledStats:
+        own, shape = local["own"].astype(np.float64)[:, None], (len(self.pairs.labels), 1)
+        return LabeledStats(Counts(local["used"], own, shape, max(self.n_tokens, 1.0)), Scalars((log_likelihood,)))
+
+    def update(self, state: LabeledState, stats: LabeledStats) -> LabeledState:
+        """Take the counts of this pass."""
+        return self._state(stats, state.passes + 1, state.sums)
+
+    def _state(self, stats: LabeledStats, passes: int, sums: NDArray[np.float64]) -> LabeledState:
+        assert isinstance(stats.pairs, CountTotal)
+        counts = stats.pairs.values(np.float64)[:, 0]
+        sizes = np.bincount(self.pairs.labels, counts, self.n_topics)
+        if passes > self.burn_in:
+            sums = sums + counts if len(sums) else counts.copy()
+        return LabeledState(frozen(counts, np.int32), frozen(sizes, np.int64), sums, passes)
+
+    def objective(self, state: LabeledState, stats: LabeledStats) -> float:
+        """Σ log P(word | all others), each as it was before it was sampled."""
+        assert isinstance(stats.log_likelihood, ScalarTotal)
+        return stats.log_likelihood.sums()[0]
+
+    def to_judge(self, state: LabeledState, history: Sequence[float]) -> Sequence[float]:
+        """All passes."""
+        return history
+
+    def to_send(self, state: LabeledState) -> LabeledState:
+        """All but what only `update` needs."""
+        return state._replace(sums=state.sums[:0])
+
+    def to_keep(self, state: LabeledState) -> NDArray[np.float64]:
+        """Counts of pairs: their mean over the passes after the first ones, or those of the last."""
+        n_averaged = state.passes - self.burn_in
+        return state.sums / n_averaged if n_averaged > 0 else state.counts.astype(np.float64)
+
+    def document_rows(self, kept: Any, local: Locals) -> NDArray[Any]:
+        """Nothing: how much of a document is due to each of its labels is found again when that is asked for."""
+        return np.empty((int(local["n_documents"][0]), 0))
+
+    def note(self, state: LabeledState) -> str:
+        """Nothing beside the objective."""
+        return ""
+
+
+def _by_word(shard: LabelledShard) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    return shard.by_word.ends, shard.by_word.documents

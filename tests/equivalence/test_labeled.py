@@ -1,0 +1,113 @@
+"""Labeled LDA: the sampler against its twin, and against the posterior itself."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from reference import labeled as reference
+from semascope import Corpus, ThreadEngine
+from semascope.corpus.labels import labelled, names_in, rows_of_labels
+from semascope.kernels.labeled import sample_labels
+from semascope.training.labeled import LabeledGibbs, Pairs
+from semascope.training.loop import run
+from semascope.training.stopping import StopRule
+
+
+def random_corpus(seed, n_documents=30, n_words=12, n_labels=5, most=4):
+    """Documents with one to some labels each; the last has none."""
+    generator = np.random.default_rng(seed)
+    counts = generator.poisson(0.8, (n_documents, n_words)).astype(float)
+    counts[:, 0] += 1
+    names = [f"l{number}" for number in range(n_labels)]
+    labels = [generator.choice(names, generator.integers(1, most + 1), replace=False).tolist() for _ in range(n_documents)]
+    return Corpus.from_matrix(counts, labels=[*labels[:-1], []])
+
+
+def gibbs_of(corpus, **settings):
+    names = names_in(corpus.labels)
+    shards = labelled(corpus.shards(), rows_of_labels(corpus.labels, names))
+    pairs = Pairs.of(shards, corpus.n_words, len(names))
+    facts = {"n_documents": corpus.n_documents, "n_words": corpus.n_words, "n_tokens": corpus.n_tokens, "seed": 3}
+    return LabeledGibbs(n_topics=len(names), **facts, pairs=pairs, **settings), shards
+
+
+def words_of(shard):
+    """Documents as lists of words, and their labels; those without labels are left out, as the sampler leaves them."""
+    documents, labels = [], []
+    for d in range(shard.n_documents):
+        mine = slice(*shard.rows.ends[d : d + 2])
+        documents.append(np.repeat(shard.rows.words[mine], shard.rows.counts[mine].astype(int)).tolist())
+        labels.append(shard.labels.numbers[slice(*shard.labels.ends[d : d + 2])].tolist())
+    return documents, labels
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_pass_of_the_sampler_is_that_of_its_twin(seed):
+    corpus = random_corpus(seed)
+    algorithm, (ref,) = gibbs_of(corpus, alpha=0.3, eta=0.2)
+    shard = ref.open()
+    local, _ = algorithm.begin(shard)
+    documents, labels = words_of(shard)
+    ends = np.cumsum([0, *(len(words) if mine else 0 for words, mine in zip(documents, labels, strict=True))])
+    chosen = [local["chosen"][first:last].tolist() for first, last in zip(ends[:-1], ends[1:], strict=True)]
+    documents = [words if mine else [] for words, mine in zip(documents, labels, strict=True)]
+    expected = reference.sample_labels(documents, labels, chosen, corpus.n_words, algorithm.n_topics, 0.3, 0.2, 17)
+    counts, sampled = local["own"].copy(), local["chosen"].copy()
+    sizes = np.bincount(algorithm.pairs.labels, counts, algorithm.n_topics).astype(np.int64)
+    log_likelihood = sample_labels(
+        shard.rows.ends, shard.rows.counts, *shard.labels, local["slots"], counts, sizes, 0.3, 0.2, corpus.n_words,
+        np.uint64(17), 0, sampled,
+    )  # fmt: skip
+    assert_array_equal(sampled[: ends[-1]], np.concatenate([np.array(one, dtype=int) for one in chosen]))
+    assert_allclose(log_likelihood, expected, rtol=1e-9)
+    assert counts.sum() == sizes.sum() == ends[-1]
+
+
+def test_with_one_shard_the_sampler_finds_the_posterior():
+    documents = [[0, 1], [1, 2, 2], [0, 2]]
+    labels = [[0, 1], [1, 2], [0, 2]]
+    counts = [np.bincount(words, minlength=3) for words in documents]
+    corpus = Corpus.from_matrix(np.array(counts, dtype=float), labels=[[f"l{label}" for label in mine] for mine in labels])
+    algorithm, shards = gibbs_of(corpus, alpha=0.5, eta=0.4)
+    shard = shards[0].open()
+    local, _ = algorithm.begin(shard)
+    places, sizes = local["own"].copy(), np.bincount(algorithm.pairs.labels, local["own"], 3).astype(np.int64)
+    chosen, met, n_passes = local["chosen"].copy(), Counter(), 40_000
+    for number in range(n_passes):
+        sample_labels(
+            shard.rows.ends, shard.rows.counts, *shard.labels, local["slots"], places, sizes, 0.5, 0.4, 3,
+            np.uint64(number), 0, chosen,
+        )  # fmt: skip
+        met[tuple(chosen.tolist())] += 1
+    expected = reference.posterior(documents, labels, 3, 3, 0.5, 0.4)
+    distance = sum(abs(met[places] / n_passes - p) for places, p in expected.items()) / 2
+    assert distance < 0.02
+
+
+def test_any_number_of_threads_samples_the_same_labels():
+    corpus = random_corpus(1, n_documents=3000, n_words=200, n_labels=30)
+    assert len(corpus.shards()) > 1
+    algorithm, shards = gibbs_of(corpus, burn_in=3)
+    one, three = (run(algorithm, shards, ThreadEngine(n), stop=StopRule(6, 0.0)) for n in (1, 3))
+    assert_array_equal(one.state, three.state)
+    assert one.history == three.history
+    n_labelled = sum(corpus.counts[d].sum() for d in range(corpus.n_documents) if len(corpus.labels[d]))
+    assert_allclose(one.state.sum(), n_labelled)
+
+
+def test_planted_labels_are_found():
+    generator = np.random.default_rng(0)
+    topics = generator.dirichlet(np.full(60, 0.05), size=6)
+    labels = [generator.choice(6, 2, replace=False) for _ in range(800)]
+    counts = np.array([generator.multinomial(40, topics[mine].mean(axis=0)) for mine in labels], dtype=float)
+    corpus = Corpus.from_matrix(counts, labels=[[str(label) for label in mine] for mine in labels])
+    algorithm, shards = gibbs_of(corpus, burn_in=10)
+    kept = run(algorithm, shards, ThreadEngine(2), stop=StopRule(30, 0.0)).state
+    found = np.zeros((6, 60))
+    words = np.repeat(np.arange(60), np.diff(algorithm.pairs.ends))
+    names = [int(name) for name in names_in(corpus.labels)]
+    found[np.array(names)[algorithm.pairs.labels], words] = kept
+    found /= found.sum(axis=1, keepdims=True)
+    assert np.abs(found - topics).sum(axis=1).max() / 2 < 0.08
