@@ -38,6 +38,13 @@ SourceEncoding = Annotated[str | None, typer.Option("--encoding", help="Encoding
 TextFields = Annotated[
     list[str] | None, typer.Option("--text", help='Field that holds the text, "text" by default; may be repeated.')
 ]
+TextLanguages = Annotated[
+    str | None, typer.Option(metavar="CODE,CODE…", help="Languages of the texts, as in en,de; --text is then en=FIELD.")
+]
+TextsField = Annotated[
+    str | None, typer.Option(metavar="FIELD", help='Field that holds an object of language and text, "texts" by default.')
+]
+KeptFields = Annotated[str, typer.Option(help="Other fields to keep, separated by commas.")]
 IdField = Annotated[str, typer.Option("--id", help="Field that holds the identifier.")]
 LabelsField = Annotated[str, typer.Option("--labels", help="Field that holds the labels.")]
 LabelSeparator = Annotated[str | None, typer.Option("--label-separator", help="What stands between labels in one string.")]

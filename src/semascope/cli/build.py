@@ -9,6 +9,7 @@ import typer
 
 from semascope.cli.app import (
     IdField,
+    KeptFields,
     LabelSeparator,
     LabelsField,
     Overwrite,
@@ -17,6 +18,8 @@ from semascope.cli.app import (
     SourceEncoding,
     SourceFormat,
     TextFields,
+    TextLanguages,
+    TextsField,
     command,
     counted,
     report_bad,
@@ -39,17 +42,12 @@ def build(
     format: SourceFormat = None,
     encoding: SourceEncoding = None,
     text: TextFields = None,
-    languages: Annotated[
-        str | None,
-        typer.Option(metavar="CODE,CODE…", help="Languages of the texts, as in en,de; --text is then en=FIELD."),
-    ] = None,
-    texts: Annotated[
-        str | None, typer.Option(metavar="FIELD", help='Field that holds an object of language and text, "texts" by default.')
-    ] = None,
+    languages: TextLanguages = None,
+    texts: TextsField = None,
     id: IdField = "id",
     labels: LabelsField = "labels",
     label_separator: LabelSeparator = None,
-    keep: Annotated[str, typer.Option(help="Other fields to keep, separated by commas.")] = "title,date",
+    keep: KeptFields = "title,date",
     skip_bad: SkipBad = False,
     vocabulary: Annotated[Path | None, typer.Option(help="Words of a source of counts, one on each line of a file.")] = None,
     triples: Annotated[

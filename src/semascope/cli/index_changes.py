@@ -8,6 +8,7 @@ import typer
 
 from semascope.cli.app import (
     IdField,
+    KeptFields,
     LabelSeparator,
     LabelsField,
     SkipBad,
@@ -15,6 +16,8 @@ from semascope.cli.app import (
     SourceEncoding,
     SourceFormat,
     TextFields,
+    TextLanguages,
+    TextsField,
     command,
     report_bad,
     say,
@@ -36,17 +39,12 @@ def index_add(
     format: SourceFormat = None,
     encoding: SourceEncoding = None,
     text: TextFields = None,
-    languages: Annotated[
-        str | None,
-        typer.Option(metavar="CODE,CODE…", help="Languages of the texts, as in en,de; --text is then en=FIELD."),
-    ] = None,
-    texts: Annotated[
-        str | None, typer.Option(metavar="FIELD", help='Field that holds an object of language and text, "texts" by default.')
-    ] = None,
+    languages: TextLanguages = None,
+    texts: TextsField = None,
     id: IdField = "id",
     labels: LabelsField = "labels",
     label_separator: LabelSeparator = None,
-    keep: Annotated[str, typer.Option(help="Other fields to keep, separated by commas.")] = "title,date",
+    keep: KeptFields = "title,date",
     skip_bad: SkipBad = False,
 ) -> None:
     """Add the documents in SOURCE to INDEX. Its space and its topics stay as they are."""
