@@ -69,10 +69,12 @@ KERNELS = [
 
 def every_score(segments, topics, queries, theta, background):
     """All scores of the documents of all segments, by a name for each kind."""
-    fisher, found = Fisher(segments, topics), {}
+    fisher, without_floor, found = Fisher(segments, topics), Fisher(segments, topics, floor=0.0), {}
     for number, documents in enumerate(segments):
         for choice in KERNELS:
             found[number, *choice.values()] = fisher.scores(number, queries, theta, **choice)
+            if choice["information"] == "ifim":
+                found[number, *choice.values(), "no floor"] = without_floor.scores(number, queries, theta, **choice)
         arguments = documents, topics, queries, background
         found[number, "divergence"] = kl_scores(*arguments)
         found[number, "divergence as published"] = kl_scores(*arguments, published=True)
@@ -82,8 +84,8 @@ def every_score(segments, topics, queries, theta, background):
     return found
 
 
-@pytest.mark.parametrize("floor", [FLOOR, 1e-3])
-@pytest.mark.parametrize(("process", "information"), list(product(PROCESSES, INFORMATION)))
+@pytest.mark.parametrize(("information", "floor"), [*product(INFORMATION, (FLOOR, 1e-3)), ("ifim", 0.0)])  # dfim needs one
+@pytest.mark.parametrize("process", PROCESSES)
 @pytest.mark.parametrize("seed", SHAPES)
 def test_kernels_are_made_of_fisher_scores_and_information(seed, process, information, floor):
     case = case_of(seed)

@@ -76,9 +76,9 @@ class TopicTables:
         return np.divide(counts, sums, out=np.zeros_like(counts), where=sums > 0)
 
     @cached_property
-    def fisher(self) -> Fisher:
-        """The Fisher kernels of all documents."""
-        return Fisher(self.documents, self.topics)
+    def fisher(self) -> dict[str, Fisher]:
+        """The Fisher kernels of all documents, by the information they go by."""
+        return {"ifim": Fisher(self.documents, self.topics, floor=0.0), "dfim": Fisher(self.documents, self.topics)}
 
 
 def _emptied(rows: Rows, kept: NDArray[np.bool_]) -> Rows:
@@ -139,7 +139,7 @@ class FisherKernel(ByTopics):
 
     def _of_segment(self, number: int, asked: Rows, theta: Any) -> NDArray[np.float64]:
         chosen = {"process": self.process, "information": self.information, "part": self.part}
-        return self.tables.fisher.scores(number, asked, theta, **chosen)
+        return self.tables.fisher[self.information].scores(number, asked, theta, **chosen)
 
 
 @dataclass(frozen=True)

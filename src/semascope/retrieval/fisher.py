@@ -43,10 +43,9 @@ INFORMATION = ("ifim", "dfim")
 PARTS = ("both", "z", "w")
 
 FLOOR = 1e-6
-"""Least P(topic | document): far less than one word of any document, far more than what EM lets underflow.
-
-On MED and CRAN any floor from 1e-12 to 1e-4 gives the same MAP with "ifim", to a tenth of a point. With "dfim" it is worth up
-to three points, for tempered topics up to one."""
+"""Least P(topic | document) for "dfim", which divides by its squares: far less than one word of any document, far more than
+what EM lets underflow. It is worth up to three points of MAP. Without squares none is needed, and it would do harm: with many
+topics most documents share none with a query, and the floor would rank them."""
 
 
 class Fisher:
