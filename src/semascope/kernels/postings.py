@@ -182,7 +182,13 @@ def likelihoods_of_few(ends, words, counts, lengths, theta, topics, background, 
             word, expected = asked[j], np.float32(0)
             for z in range(theta.shape[1]):
                 expected += theta[d, z] * topics[word, z]
-            at = first + np.searchsorted(words[first:last], word)
+            at, beyond = first, last
+            while at < beyond:
+                middle = (at + beyond) // 2
+                if words[middle] < word:
+                    at = middle + 1
+                else:
+                    beyond = middle
             count = counts[at] if at < last and words[at] == word else np.float32(0)
             p = own * (count + mu * background[word]) + (1 - share) * expected
             if p > 0:

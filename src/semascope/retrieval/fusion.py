@@ -26,7 +26,7 @@ from semascope.retrieval.space import InSpace
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-CANDIDATES = 300
+CANDIDATES = 200
 """Documents that are given the likelihood."""
 
 
@@ -44,7 +44,7 @@ WITH_TOPICS, WITHOUT = Weights(1.0, 0.7), Weights(0.7, 0.0)
 class Hybrid:
     """Words, place in the space, and topics."""
 
-    together = 32
+    together = 64
     least = -np.inf
 
     def __init__(

@@ -46,15 +46,20 @@ class Ranking(NamedTuple):
     scores: NDArray[np.float32]
 
 
+ROOM = 1 << 24
+"""Most scores that a thread holds at once."""
+
+
 def ranked(scorer: Scorer, queries: Queries, n_documents: int, allowed: NDArray[np.bool_], k: int) -> list[Ranking]:
     """Give the k best documents of each query among those that are allowed. A query without known words has none."""
     k = min(k, n_documents)
-    firsts, kept = range(0, len(queries), scorer.together), local()
+    together = max(1, min(scorer.together, ROOM // max(n_documents, 1)))
+    firsts, kept = range(0, len(queries), together), local()
 
     def work(first: int) -> list[Ranking]:
-        part = queries.part(first, min(first + scorer.together, len(queries)))
+        part = queries.part(first, min(first + together, len(queries)))
         if not hasattr(kept, "scores"):  # fresh memory is dear
-            kept.scores = np.empty((min(scorer.together, len(queries)), n_documents), np.float32)
+            kept.scores = np.empty((min(together, len(queries)), n_documents), np.float32)
         scores = kept.scores[: len(part.ends) - 1]
         scorer.fill(part, scores, allowed)
         known = np.diff(part.ends) > 0

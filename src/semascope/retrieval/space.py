@@ -47,7 +47,7 @@ def unit_vectors(vectors: NDArray[Any]) -> NDArray[np.float32]:
 class InSpace:
     """Scores by the cosine of vectors."""
 
-    together = 32
+    together = 64
     least = -np.inf
 
     def __init__(self, segments: Sequence[Segment], lexicon: Lexicon, space: LSA) -> None:
