@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -91,8 +92,8 @@ def _emptied(rows: Rows, kept: NDArray[np.bool_]) -> Rows:
 
 
 @dataclass(frozen=True)
-class ByTopics:
-    """Scores of all documents that a function of tables, segment and queries gives."""
+class ByTopics(ABC):
+    """Scores of all documents by a topic model. Subclasses say what they are in a segment."""
 
     tables: TopicTables
     together: int = 16
@@ -111,8 +112,9 @@ class ByTopics:
         """What is to be known of queries beside their words."""
         return None
 
+    @abstractmethod
     def _of_segment(self, number: int, asked: Rows, theta: Any) -> NDArray[np.float64]:
-        raise NotImplementedError
+        """Scores of queries over the words of the model, for the documents of a segment."""
 
 
 @dataclass(frozen=True)

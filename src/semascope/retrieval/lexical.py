@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ SATURATION, NORMALISATION = 1.5, 0.75
 """What BM25 calls k1 and b."""
 
 
-class ByPostings:
+class ByPostings(ABC):
     """Sums of weights of words that a query and a document have in common."""
 
     together = 8
@@ -39,13 +40,13 @@ class ByPostings:
             add_postings(*segment.postings[:2], weights, queries.ends, numbers, factors, first, scores)
             first += segment.corpus.n_documents
 
+    @abstractmethod
     def _of_segment(self, segment: Segment, local: NDArray[np.int32]) -> NDArray[np.float32]:
         """The weight of each posting."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _factors(self, queries: Rows) -> NDArray[Any]:
         """What the postings of each word of a query are multiplied by."""
-        raise NotImplementedError
 
 
 class BM25(ByPostings):

@@ -25,9 +25,7 @@ WORDS = 512
 """Words of a block."""
 
 MU, SHARE = 1000.0, 0.85
-"""Words of the background that a document is given, and the share of its own words so smoothed.
-
-Wei & Croft (2006) have 0.7, with which the likelihood alone finds less in most of the collections of benchmarks/hybrid.py."""
+"""Words of the background that a document is given, and the share of its own words so smoothed; Wei & Croft (2006) have 0.7."""
 
 
 def kl_scores(
