@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     from semascope.engines.spark import SparkEngine as SparkEngine
     from semascope.engines.threads import ThreadEngine as ThreadEngine
     from semascope.models.informed import InformedPrior as InformedPrior
+    from semascope.models.labeled import LabeledLDA as LabeledLDA
     from semascope.models.lda import LDA as LDA
     from semascope.models.load import load as load
     from semascope.models.lsa import LSA as LSA
+    from semascope.models.online_labeled import OnlineLabeledLDA as OnlineLabeledLDA
     from semascope.models.plsa import PLSA as PLSA
     from semascope.models.polylingual import PolylingualLDA as PolylingualLDA
     from semascope.retrieval.index import Index as Index
@@ -34,8 +36,10 @@ _HOME = {
     "InformedPrior": "semascope.models.informed",
     "LDA": "semascope.models.lda",
     "LSA": "semascope.models.lsa",
+    "LabeledLDA": "semascope.models.labeled",
     "Lexicon": "semascope.corpus.lexicon",
     "MPIEngine": "semascope.engines.mpi",
+    "OnlineLabeledLDA": "semascope.models.online_labeled",
     "PLSA": "semascope.models.plsa",
     "PolylingualLDA": "semascope.models.polylingual",
     "SparkEngine": "semascope.engines.spark",

@@ -14,12 +14,15 @@ from typing import NamedTuple
 import numpy as np
 
 from semascope import Corpus, MPIEngine
+from semascope.corpus.labels import LabelRows, labelled
+from semascope.corpus.shards import frozen
 from semascope.engines.exact import Counts, Scalars
 from semascope.errors import TaskError
 from semascope.storage import open_directory
 from semascope.training.checkpoint import Checkpoints
 from semascope.training.cvb0 import CVB0
 from semascope.training.em import EM
+from semascope.training.labeled import LabeledGibbs, Pairs
 from semascope.training.loop import run
 from semascope.training.priors import WordPrior
 from semascope.training.stopping import StopRule
@@ -36,6 +39,17 @@ def facts(corpus):
 def informed(n_words, n_topics):
     """A prior that knows one word of each topic."""
     return WordPrior.of_table(0.01 + 10 * (np.arange(n_words)[:, None] == 10 * np.arange(n_topics)))
+
+
+def labelled_shards(corpus):
+    """Shards with up to three labels for each document, none for some."""
+    labels = [sorted({(number * step) % 11 for step in range(1, 1 + number % 4)}) for number in range(corpus.n_documents)]
+    ends = np.cumsum([0, *map(len, labels)])
+    return labelled(corpus.shards(), LabelRows(frozen(ends, np.int64), frozen(np.concatenate(labels), np.int32)))
+
+
+def labeled_gibbs(corpus):
+    return LabeledGibbs(11, **facts(corpus), pairs=Pairs.of(labelled_shards(corpus), corpus.n_words, 11), burn_in=3)
 
 
 ALGORITHMS = {
@@ -60,6 +74,7 @@ ALGORITHMS = {
     ),
     "tempered EM": lambda corpus: TemperedEM(5, **facts(corpus), tempering=0.8),
     "tempered EM that finds β": lambda corpus: TemperedEM(5, **facts(corpus)),
+    "Gibbs sampling of labels": labeled_gibbs,
 }
 
 
@@ -164,7 +179,7 @@ CHECKS = [
 
 def digest(fitted):
     content = hashlib.blake2b(repr(fitted.history).encode())
-    for part in (fitted.documents, *fitted.state):
+    for part in (fitted.documents, *(fitted.state if isinstance(fitted.state, tuple) else [fitted.state])):
         content.update(part.tobytes() if isinstance(part, np.ndarray) else json.dumps(part).encode())
     return content.hexdigest()
 
@@ -173,7 +188,8 @@ def digests(engine, corpus, folder):
     """Every algorithm's model; fitted in one go, and cut off, saved and resumed."""
     found = {}
     for name, make in ALGORITHMS.items():
-        algorithm, shards = make(corpus), corpus.shards()
+        algorithm = make(corpus)
+        shards = labelled_shards(corpus) if isinstance(algorithm, LabeledGibbs) else corpus.shards()
         whole = run(algorithm, shards, engine, stop=StopRule(8, 0.0))
         unfinished = folder / name
         run(algorithm, shards, engine, stop=StopRule(6, 0.0), checkpoints=Checkpoints(unfinished, 0.0))

@@ -10,7 +10,7 @@ import semascope
 ROOT = Path(semascope.__file__).parent
 LAYERS = [
     "errors", "machine", "storage", "kernels", "corpus", "engines", "training", "evaluation", "models", "judging",
-    "retrieval", "workflow", "cli",
+    "retrieval", "streaming", "workflow", "cli",
 ]  # fmt: skip
 """Each may import those before it."""
 
@@ -62,8 +62,9 @@ def test_kernels_import_numpy_and_numba_only():
 
 def test_public_names_are_a_list():
     assert sorted(semascope.__all__) == [
-        "Analyzer", "Checkpoints", "Corpus", "Documents", "Index", "InformedPrior", "LDA", "LSA", "Lexicon", "MPIEngine",
-        "PLSA", "PolylingualLDA", "SparkEngine", "ThreadEngine", "__version__", "load", "read", "read_counts", "read_qrels",
+        "Analyzer", "Checkpoints", "Corpus", "Documents", "Index", "InformedPrior", "LDA", "LSA", "LabeledLDA", "Lexicon",
+        "MPIEngine", "OnlineLabeledLDA", "PLSA", "PolylingualLDA", "SparkEngine", "ThreadEngine", "__version__", "load",
+        "read", "read_counts", "read_qrels",
     ]  # fmt: skip
     assert all(getattr(semascope, name) is not None for name in semascope.__all__)
 

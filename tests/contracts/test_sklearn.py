@@ -1,10 +1,20 @@
 """scikit-learn's own checks of what an estimator must do."""
 
+import numpy as np
+import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from semascope import LDA, LSA, PLSA
+from semascope import LDA, LSA, PLSA, LabeledLDA
+
+
+class RoundingLabeledLDA(LabeledLDA):
+    """Labeled LDA needs whole numbers, which the data of scikit-learn's checks are not."""
+
+    def _validated(self, X, *, reset):
+        checked = super()._validated(X, reset=reset)
+        return checked.ceil() if sp.issparse(checked) else np.ceil(checked)
 
 
 @parametrize_with_checks(
@@ -15,6 +25,7 @@ from semascope import LDA, LSA, PLSA
         LDA(2, random_state=0, inference="vb", alpha="auto", eta="auto"),
         LSA(2, random_state=0),
         LSA(2, random_state=0, solver="arpack", weighting="tfidf", dtype="float64"),
+        RoundingLabeledLDA(max_iter=5, random_state=0),
     ]
 )
 def test_scikit_learn_contract(estimator, check):

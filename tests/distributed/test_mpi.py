@@ -47,6 +47,22 @@ print("rank", rank, hash((model.components_.tobytes(), model.doc_topics_.tobytes
     assert same(load(tmp_path / "model"), alone)
 
 
+def test_labels_are_learned_and_predicted_alike_on_every_rank(corpus_path, tmp_path):
+    text = """
+corpus = ss.Corpus.open(sys.argv[1])
+labels = [[str(number % 7), str(number % 3)] if number % 5 else [] for number in range(len(corpus))]
+model = ss.LabeledLDA(max_iter=8, random_state=5, engine=ss.MPIEngine() if len(sys.argv) > 2 else None).fit(corpus, labels)
+answers = model.components_.tobytes(), model.transform(corpus).tobytes(), str(model.predict(corpus)), model.perplexity(corpus)
+print("rank", rank, hash(answers))
+"""
+    environment, path = os_environ(PYTHONHASHSEED="0"), script(tmp_path, text)
+    alone, together = mpirun(1, path, corpus_path, env=environment), mpirun(3, path, corpus_path, "mpi", env=environment)
+    assert alone.returncode == together.returncode == 0, alone.stderr + together.stderr
+    digests = re.findall(r"rank \d (-?\d+)", alone.stdout + together.stdout)
+    assert len(digests) == 4
+    assert len(set(digests)) == 1
+
+
 def os_environ(**more):
     return os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"} | more
 

@@ -33,13 +33,13 @@ def gibbs_of(corpus, **settings):
     return LabeledGibbs(n_topics=len(names), **facts, pairs=pairs, **settings), shards
 
 
-def words_of(shard):
-    """Documents as lists of words, and their labels; those without labels are left out, as the sampler leaves them."""
+def words_of(shard, n_labels):
+    """Documents as lists of words, and their labels: all of them for those without any."""
     documents, labels = [], []
     for d in range(shard.n_documents):
         mine = slice(*shard.rows.ends[d : d + 2])
         documents.append(np.repeat(shard.rows.words[mine], shard.rows.counts[mine].astype(int)).tolist())
-        labels.append(shard.labels.numbers[slice(*shard.labels.ends[d : d + 2])].tolist())
+        labels.append(shard.labels.numbers[slice(*shard.labels.ends[d : d + 2])].tolist() or list(range(n_labels)))
     return documents, labels
 
 
@@ -49,36 +49,35 @@ def test_a_pass_of_the_sampler_is_that_of_its_twin(seed):
     algorithm, (ref,) = gibbs_of(corpus, alpha=0.3, eta=0.2)
     shard = ref.open()
     local, _ = algorithm.begin(shard)
-    documents, labels = words_of(shard)
-    ends = np.cumsum([0, *(len(words) if mine else 0 for words, mine in zip(documents, labels, strict=True))])
+    documents, labels = words_of(shard, algorithm.n_topics)
+    ends = np.cumsum([0, *map(len, documents)])
     chosen = [local["chosen"][first:last].tolist() for first, last in zip(ends[:-1], ends[1:], strict=True)]
-    documents = [words if mine else [] for words, mine in zip(documents, labels, strict=True)]
     expected = reference.sample_labels(documents, labels, chosen, corpus.n_words, algorithm.n_topics, 0.3, 0.2, 17)
     counts, sampled = local["own"].copy(), local["chosen"].copy()
     sizes = np.bincount(algorithm.pairs.labels, counts, algorithm.n_topics).astype(np.int64)
     log_likelihood = sample_labels(
         shard.rows.ends, shard.rows.counts, *shard.labels, local["slots"], counts, sizes, 0.3, 0.2, corpus.n_words,
-        np.uint64(17), 0, sampled,
+        np.uint64(17), 0, sampled, algorithm.n_topics,
     )  # fmt: skip
-    assert_array_equal(sampled[: ends[-1]], np.concatenate([np.array(one, dtype=int) for one in chosen]))
+    assert_array_equal(sampled, np.concatenate([np.array(one, dtype=int) for one in chosen]))
     assert_allclose(log_likelihood, expected, rtol=1e-9)
     assert counts.sum() == sizes.sum() == ends[-1]
 
 
 def test_with_one_shard_the_sampler_finds_the_posterior():
     documents = [[0, 1], [1, 2, 2], [0, 2]]
-    labels = [[0, 1], [1, 2], [0, 2]]
+    labels = [[0, 1], [1, 2], [0, 1, 2]]
     counts = [np.bincount(words, minlength=3) for words in documents]
-    corpus = Corpus.from_matrix(np.array(counts, dtype=float), labels=[[f"l{label}" for label in mine] for mine in labels])
+    corpus = Corpus.from_matrix(np.array(counts, dtype=float), labels=[["l0", "l1"], ["l1", "l2"], []])
     algorithm, shards = gibbs_of(corpus, alpha=0.5, eta=0.4)
     shard = shards[0].open()
     local, _ = algorithm.begin(shard)
     places, sizes = local["own"].copy(), np.bincount(algorithm.pairs.labels, local["own"], 3).astype(np.int64)
-    chosen, met, n_passes = local["chosen"].copy(), Counter(), 40_000
+    chosen, met, n_passes = local["chosen"].copy(), Counter(), 120_000
     for number in range(n_passes):
         sample_labels(
             shard.rows.ends, shard.rows.counts, *shard.labels, local["slots"], places, sizes, 0.5, 0.4, 3,
-            np.uint64(number), 0, chosen,
+            np.uint64(number), 0, chosen, 3,
         )  # fmt: skip
         met[tuple(chosen.tolist())] += 1
     expected = reference.posterior(documents, labels, 3, 3, 0.5, 0.4)
@@ -93,8 +92,18 @@ def test_any_number_of_threads_samples_the_same_labels():
     one, three = (run(algorithm, shards, ThreadEngine(n), stop=StopRule(6, 0.0)) for n in (1, 3))
     assert_array_equal(one.state, three.state)
     assert one.history == three.history
-    n_labelled = sum(corpus.counts[d].sum() for d in range(corpus.n_documents) if len(corpus.labels[d]))
-    assert_allclose(one.state.sum(), n_labelled)
+    assert_allclose(one.state.sum(), corpus.n_tokens)
+
+
+def test_documents_without_labels_are_left_out_where_labels_are_not_open_to_all():
+    corpus = random_corpus(2)
+    names = names_in(corpus.labels)
+    shards = labelled(corpus.shards(), rows_of_labels(corpus.labels, names))
+    pairs = Pairs.of(shards, corpus.n_words, len(names), open_to_all=False)
+    facts = {"n_documents": corpus.n_documents, "n_words": corpus.n_words, "n_tokens": corpus.n_tokens, "seed": 3}
+    algorithm = LabeledGibbs(n_topics=len(names), **facts, pairs=pairs, open_to_all=False)
+    kept = run(algorithm, shards, ThreadEngine(1), stop=StopRule(3, 0.0)).state
+    assert_allclose(kept.sum(), corpus.n_tokens - corpus.counts[-1].sum())
 
 
 def test_planted_labels_are_found():

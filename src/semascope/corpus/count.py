@@ -136,7 +136,7 @@ class KernelCounter:
 
     def add(self, texts: Sequence[str] | pl.Series, /) -> None:
         for block in _small_batches(texts):
-            for piece in self._queue.put(*_as_utf8(block, self._n_texts, lowercase=self._analyzer.lowercase)):
+            for piece in self._queue.put(*as_utf8(block, self._n_texts, lowercase=self._analyzer.lowercase)):
                 self._pieces.append(piece)
             self._n_texts += len(block)
 
@@ -159,7 +159,7 @@ class KernelCounter:
         return _with_vocabulary(self._pieces, *self.found(), self._analyzer, n_documents)
 
 
-def _as_utf8(block: list[str], first: int, *, lowercase: bool) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+def as_utf8(block: list[str], first: int, *, lowercase: bool) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """Join texts as UTF-8 and say where each begins; lower case that is not one character for one is made here."""
     encoded = _encode(block, first)
     if lowercase:

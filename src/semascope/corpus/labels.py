@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -29,6 +29,42 @@ class LabelRows(NamedTuple):
         """Rows of documents `first` to `last`."""
         ends = self.ends[first : last + 1]
         return LabelRows(frozen(ends - ends[0], np.int64), self.numbers[ends[0] : ends[-1]])
+
+    def chosen(self, documents: NDArray[Any]) -> LabelRows:
+        """Rows of some documents, by number."""
+        lengths = np.diff(self.ends)[documents]
+        ends = np.concatenate([[0], np.cumsum(lengths)])
+        places = np.repeat(self.ends[documents] - ends[:-1], lengths) + np.arange(ends[-1])
+        return LabelRows(frozen(ends, np.int64), frozen(self.numbers[places], np.int32))
+
+    def below(self, n: int) -> LabelRows:
+        """Only the first `n` of all labels."""
+        kept = self.numbers < n
+        return LabelRows(
+            frozen(np.concatenate([[0], np.cumsum(kept)])[self.ends], np.int64), frozen(self.numbers[kept], np.int32)
+        )
+
+    def with_more(self, first: int, n: int) -> LabelRows:
+        """Give every document labels `first` to `first + n` too, which come after all that any has."""
+        return self._filled(np.full(len(self.ends) - 1, n), first)
+
+    def opened(self, n: int) -> LabelRows:
+        """Give documents without labels the first `n` of all."""
+        return self._filled(np.where(np.diff(self.ends) == 0, n, 0), 0)
+
+    def _filled(self, added: NDArray[np.int64], first: int) -> LabelRows:
+        """Add labels to the end of each row: as many as said, from `first` on."""
+        if not added.any():
+            return self
+        before = np.cumsum(added) - added
+        own = np.repeat(before, np.diff(self.ends)) + np.arange(len(self.numbers))
+        numbers = np.empty(len(self.numbers) + int(added.sum()), np.int32)
+        is_own = np.zeros(len(numbers), np.bool_)
+        is_own[own] = True
+        numbers[own] = self.numbers
+        numbers[~is_own] = first + np.arange(int(added.sum())) - np.repeat(before, added)
+        ends = self.ends + np.concatenate([[0], np.cumsum(added)])
+        return LabelRows(frozen(ends, np.int64), frozen(numbers, np.int32))
 
 
 def names_in(labels: pl.Series) -> list[str]:

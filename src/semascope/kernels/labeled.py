@@ -15,7 +15,7 @@ STEP = np.uint64(0x9E3779B97F4A7C15)
 
 
 @strict_kernel
-def pairs_of_words(word_ends, documents, label_ends, labels, n_labels):
+def pairs_of_words(word_ends, documents, label_ends, labels, n_labels, n_open):
     """Which labels each word meets.
 
     Same numbers as ``np.unique`` of the labels of all documents that have the word.
@@ -24,56 +24,77 @@ def pairs_of_words(word_ends, documents, label_ends, labels, n_labels):
     documents    int32[nnz]     in
     label_ends   int64[d + 1]   in   labels of document i are [label_ends[i]:label_ends[i + 1]] of the next
     labels       int32[m]       in
+    n_open                      in   labels that a document without any may use: all of them, or 0 to leave it out
 
     Returns where the pairs of each word end int64[u + 1], and their labels int32[p], ascending for each word.
     """
     n_words = len(word_ends) - 1
     met_last = np.full(n_labels, -1, np.int64)
+    met = np.empty(n_labels, np.int32)
     ends = np.zeros(n_words + 1, np.int64)
     for word in range(n_words):
-        n_met = 0
-        for j in range(word_ends[word], word_ends[word + 1]):
-            document = documents[j]
-            for i in range(label_ends[document], label_ends[document + 1]):
-                if met_last[labels[i]] != word:
-                    met_last[labels[i]] = word
-                    n_met += 1
-        ends[word + 1] = ends[word] + n_met
-    met = np.empty(ends[-1], np.int32)
+        mine = documents[word_ends[word] : word_ends[word + 1]]
+        ends[word + 1] = ends[word] + _meet(word, mine, label_ends, labels, n_open, met_last, met)
+    every = np.empty(ends[-1], np.int32)
     met_last[:] = -1
     for word in range(n_words):
-        at = ends[word]
-        for j in range(word_ends[word], word_ends[word + 1]):
-            document = documents[j]
-            for i in range(label_ends[document], label_ends[document + 1]):
-                if met_last[labels[i]] != word:
-                    met_last[labels[i]] = word
-                    met[at] = labels[i]
-                    at += 1
-        met[ends[word] : at].sort()
-    return ends, met
+        mine = documents[word_ends[word] : word_ends[word + 1]]
+        n_met = _meet(word, mine, label_ends, labels, n_open, met_last, met)
+        met[:n_met].sort()
+        every[ends[word] : ends[word + 1]] = met[:n_met]
+    return ends, every
 
 
 @strict_kernel
-def slots_of_entries(ends, words, label_ends, labels, word_numbers, pair_ends, pair_labels):
+def _meet(word, documents, label_ends, labels, n_open, met_last, met):
+    """Collect the labels of some documents, each once; give how many they are.
+
+    met_last   int64[k]   in, out   the word that each label was met for last
+    met        int32[k]   out       the labels
+    """
+    n_met = 0
+    for document in documents:
+        first, last = label_ends[document], label_ends[document + 1]
+        if first == last and n_open > 0:
+            for label in range(n_open):
+                met[label] = label
+            return n_open
+        for i in range(first, last):
+            if met_last[labels[i]] != word:
+                met_last[labels[i]] = word
+                met[n_met] = labels[i]
+                n_met += 1
+    return n_met
+
+
+@strict_kernel
+def slots_of_entries(ends, words, label_ends, labels, word_numbers, pair_ends, pair_labels, n_open):
     """For each entry of a document and each of its labels, the number of their pair.
+
+    Of a document without labels, which may use all, the number of the pair of each entry with the first label: the others
+    follow.
 
     ends, words                      in   entries by document
     label_ends, labels               in   labels by document
     word_numbers  int32[v]           in   which of the words with pairs each word is
-    pair_ends, pair_labels           in   as `pairs_of_words` gives them
+    pair_ends, pair_labels, n_open   in   as in `pairs_of_words`
 
     Returns int32[Σ entries × labels of each document], by document, then by entry, then by label.
     """
     n_slots = 0
     for document in range(len(ends) - 1):
-        n_slots += (ends[document + 1] - ends[document]) * (label_ends[document + 1] - label_ends[document])
+        n_labels = label_ends[document + 1] - label_ends[document]
+        n_slots += (ends[document + 1] - ends[document]) * (n_labels if n_labels else min(n_open, 1))
     slots = np.empty(n_slots, np.int32)
     at = 0
     for document in range(len(ends) - 1):
+        open_to_all = label_ends[document + 1] == label_ends[document] and n_open > 0
         for j in range(ends[document], ends[document + 1]):
             number = word_numbers[words[j]]
             first, last = pair_ends[number], pair_ends[number + 1]
+            if open_to_all:
+                slots[at] = first
+                at += 1
             for i in range(label_ends[document], label_ends[document + 1]):
                 slots[at] = first + np.searchsorted(pair_labels[first:last], labels[i])
                 at += 1
@@ -81,7 +102,9 @@ def slots_of_entries(ends, words, label_ends, labels, word_numbers, pair_ends, p
 
 
 @kernel
-def sample_labels(ends, counts, label_ends, labels, slots, pairs, sizes, alpha, beta, n_words, seed, first_document, chosen):
+def sample_labels(
+    ends, counts, label_ends, labels, slots, pairs, sizes, alpha, beta, n_words, seed, first_document, chosen, n_open
+):  # fmt: skip
     """Sample anew which label each word is due to, one after the other, each given all others.
 
     P(label) ∝ (n_label,word + β) / (n_label + V β) · (n_document,label + α), with counts that leave the word out.
@@ -97,82 +120,115 @@ def sample_labels(ends, counts, label_ends, labels, slots, pairs, sizes, alpha, 
     first_document              in       number of the first document among all
     chosen       int32[t]       in, out  of each word, which of the labels of its document: by document, by entry, then one
                                          after the other
+    n_open                      in       as in `pairs_of_words`
 
     Returns Σ log P(word | all others) before each word was sampled.
     """
-    most = 1
+    most = max(n_open, 1)
     for document in range(len(ends) - 1):
         most = max(most, label_ends[document + 1] - label_ends[document])
     of_document, sums = np.empty(most, np.float64), np.empty(most, np.float64)
     inverse = 1 / (sizes + n_words * beta)
-    total_log, likely, n_likely = 0.0, 1.0, 0
+    every = np.arange(n_open).astype(np.int32)
+    total_log = 0.0
     slot = token = 0
     for document in range(len(ends) - 1):
-        first_label = label_ends[document]
-        n_labels = label_ends[document + 1] - first_label
-        if n_labels == 0:
+        first, last = label_ends[document], label_ends[document + 1]
+        open_to_all = first == last
+        if open_to_all and n_open == 0:
             continue
-        n_tokens, last_token = 0, token
-        of_document[:n_labels] = 0
-        for j in range(ends[document], ends[document + 1]):
-            for _ in range(int(counts[j])):
-                of_document[chosen[last_token]] += 1
-                last_token += 1
-        n_tokens = last_token - token
-        share = 1 / (n_tokens - 1 + n_labels * alpha) if n_tokens > 1 else 1 / (n_labels * alpha)
+        mine = every if open_to_all else labels[first:last]
+        own, step = counts[ends[document] : ends[document + 1]], 1 if open_to_all else len(mine)
+        n_tokens = 0
+        of_document[: len(mine)] = 0
+        for j in range(len(own)):
+            for _ in range(int(own[j])):
+                of_document[chosen[token + n_tokens]] += 1
+                n_tokens += 1
         random = mix(mix(np.uint64(seed)) ^ np.uint64(first_document + document))
-        for j in range(ends[document], ends[document + 1]):
-            for _ in range(int(counts[j])):
-                old = chosen[token]
-                label = labels[first_label + old]
-                pairs[slots[slot + old]] -= 1
-                sizes[label] -= 1
-                inverse[label] = 1 / (sizes[label] + n_words * beta)
-                of_document[old] -= 1
-                total = 0.0
+        share = 1 / (max(n_tokens - 1, 0) + len(mine) * alpha)
+        total_log += _sample_document(
+            own, mine, slots[slot : slot + len(own) * step], open_to_all, pairs, sizes, inverse, alpha, beta, n_words, random,
+            share, of_document, sums, chosen[token : token + n_tokens],
+        )  # fmt: skip
+        token += n_tokens
+        slot += len(own) * step
+    return total_log
+
+
+@kernel
+def _sample_document(
+    counts, labels, slots, open_to_all, pairs, sizes, inverse, alpha, beta, n_words, random, share, of_document, sums, chosen
+):  # fmt: skip
+    """Sample the words of one document; arguments as in `sample_labels`.
+
+    inverse      float64[k]   in, out   1 / (n_label + V β)
+    random                    in        where its random numbers start
+    share                     in        1 / (its words but one + its labels × α)
+    of_document  float64[l]   in, out   how many of its words are due to each of its labels
+    sums         float64[l]   out       room to work in
+    """
+    n_labels, token = len(labels), 0
+    total_log, likely, n_likely = 0.0, 1.0, 0
+    for j in range(len(counts)):
+        mine = slots[j : j + 1] if open_to_all else slots[j * n_labels : (j + 1) * n_labels]
+        for _ in range(int(counts[j])):
+            old = chosen[token]
+            label = labels[old]
+            pairs[mine[0] + old if open_to_all else mine[old]] -= 1
+            sizes[label] -= 1
+            inverse[label] = 1 / (sizes[label] + n_words * beta)
+            of_document[old] -= 1
+            total = 0.0
+            if open_to_all:
                 for i in range(n_labels):
-                    total += (pairs[slots[slot + i]] + beta) * inverse[labels[first_label + i]] * (of_document[i] + alpha)
+                    total += (pairs[mine[0] + i] + beta) * inverse[i] * (of_document[i] + alpha)
                     sums[i] = total
-                random += STEP
-                limit = uniform(random) * total
-                new = 0
-                while new < n_labels - 1 and sums[new] <= limit:
-                    new += 1
-                label = labels[first_label + new]
-                pairs[slots[slot + new]] += 1
-                sizes[label] += 1
-                inverse[label] = 1 / (sizes[label] + n_words * beta)
-                of_document[new] += 1
-                chosen[token] = new
-                token += 1
-                likely *= total * share
-                n_likely += 1
-                if n_likely == 8:  # a logarithm for several at once
-                    total_log += np.log(likely)
-                    likely, n_likely = 1.0, 0
-            slot += n_labels
+            else:
+                for i in range(n_labels):
+                    total += (pairs[mine[i]] + beta) * inverse[labels[i]] * (of_document[i] + alpha)
+                    sums[i] = total
+            random += STEP
+            limit = uniform(random) * total
+            new = 0
+            while new < n_labels - 1 and sums[new] <= limit:
+                new += 1
+            label = labels[new]
+            pairs[mine[0] + new if open_to_all else mine[new]] += 1
+            sizes[label] += 1
+            inverse[label] = 1 / (sizes[label] + n_words * beta)
+            of_document[new] += 1
+            chosen[token] = new
+            token += 1
+            likely *= total * share
+            n_likely += 1
+            if n_likely == 8:  # a logarithm for several at once
+                total_log += np.log(likely)
+                likely, n_likely = 1.0, 0
     return total_log + np.log(likely)
 
 
 @strict_kernel
-def first_labels(ends, counts, label_ends, slots, seed, first_document, chosen, own):
+def first_labels(ends, counts, label_ends, slots, seed, first_document, chosen, own, n_open):
     """Choose a label for each word at random, among those of its document.
 
-    ends, counts, label_ends, slots, seed, first_document   in   as in `sample_labels`
+    ends, counts, label_ends, slots, seed, first_document, n_open   in   as in `sample_labels`
     chosen       int32[t]    out
     own          int32[p]    in, out   how often each word is due to each label
     """
     slot = token = 0
     for document in range(len(ends) - 1):
         n_labels = label_ends[document + 1] - label_ends[document]
-        if n_labels == 0:
+        open_to_all = n_labels == 0
+        n_choices = n_open if open_to_all else n_labels
+        if n_choices == 0:
             continue
         random = mix(mix(np.uint64(seed)) ^ np.uint64(first_document + document))
         for j in range(ends[document], ends[document + 1]):
             for _ in range(int(counts[j])):
                 random += STEP
-                new = int(uniform(random) * n_labels)
+                new = int(uniform(random) * n_choices)
                 chosen[token] = new
-                own[slots[slot + new]] += 1
+                own[slots[slot] + new if open_to_all else slots[slot + new]] += 1
                 token += 1
-            slot += n_labels
+            slot += 1 if open_to_all else n_labels

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -16,6 +17,7 @@ from semascope.corpus.analyzers import Analyzers, from_settings, to_settings
 from semascope.corpus.corpus import Corpus
 from semascope.corpus.lexicon import NAMELESS, Lexicon
 from semascope.corpus.read import Documents
+from semascope.corpus.shards import ShardRef
 from semascope.engines.base import Engine
 from semascope.engines.threads import ThreadEngine
 from semascope.errors import InputError, InterruptedFitWarning
@@ -23,7 +25,7 @@ from semascope.evaluation.coherence import coherence, diversity
 from semascope.evaluation.watching import in_turn
 from semascope.models.given import is_texts, is_whole, seed_of
 from semascope.models.settings import read_settings, write_settings
-from semascope.storage import Directory, writing
+from semascope.storage import Directory, Draft, writing
 from semascope.training.checkpoint import Checkpoints, identity_of
 from semascope.training.loop import Fitted, run
 from semascope.training.progress import progress_bar
@@ -68,7 +70,9 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if isinstance(X, list | tuple | pl.Series) and len(X) == 0:
             msg = f"{type(self).__name__}: there are no documents to learn from."
             raise InputError(msg)
-        if is_texts(X):
+        if isinstance(X, Documents):
+            X = Corpus.build(X)
+        elif is_texts(X):
             X = Corpus.from_texts(X)
         if isinstance(X, Corpus):
             corpus = X
@@ -85,7 +89,7 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _corpus_to_use(self, X: Any) -> Corpus:
         """Make a corpus over the words of the fitted model."""
-        check_is_fitted(self, "components_")
+        check_is_fitted(self)
         return self._over_its_words(X)
 
     def _over_its_words(self, X: Any) -> Corpus:
@@ -114,23 +118,30 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _see_that_it_makes_sense(self, corpus: Corpus, problem: str | None) -> None:
         """Say at once what is wrong with the settings that all models have, or with those of this one."""
-        most = min(corpus.n_documents, corpus.n_words)
-        if not is_whole(self.n_components) or self.n_components < 1:
-            problem = f"n_components must be a whole number of at least 1, but was {self.n_components!r}"
-        elif self.n_components > most:
-            problem = (
-                f"{self.n_components} {self.noun} are more than the data can tell apart: with {corpus.n_documents:,} documents "
-                f"and {corpus.n_words:,} words, ask for at most {most}"
-            )
-        elif not is_whole(self.max_iter) or self.max_iter < 1:
-            problem = f"max_iter must be a whole number of at least 1, but was {self.max_iter!r}"
-        elif not self.tol >= 0:
-            problem = f"tol must be a number of at least 0, but was {self.tol!r}"
-        elif self.dtype not in ("float32", "float64"):
-            problem = f'dtype must be "float32" or "float64", but was {self.dtype!r}'
+        problem = self._problem_of_size(corpus) or self._problem_of_stopping() or problem
         if problem:
             msg = f"{type(self).__name__}: {problem}."
             raise InputError(msg)
+
+    def _problem_of_size(self, corpus: Corpus) -> str | None:
+        """What is wrong with the number of dimensions, or with their precision, if anything."""
+        most = min(corpus.n_documents, corpus.n_words)
+        if not is_whole(self.n_components) or self.n_components < 1:
+            return f"n_components must be a whole number of at least 1, but was {self.n_components!r}"
+        if self.n_components > most:
+            return (
+                f"{self.n_components} {self.noun} are more than the data can tell apart: with {corpus.n_documents:,} documents "
+                f"and {corpus.n_words:,} words, ask for at most {most}"
+            )
+        if self.dtype not in ("float32", "float64"):
+            return f'dtype must be "float32" or "float64", but was {self.dtype!r}'
+        return None
+
+    def _problem_of_stopping(self) -> str | None:
+        """What is wrong with the settings that end the fit, if anything."""
+        if not is_whole(self.max_iter) or self.max_iter < 1:
+            return f"max_iter must be a whole number of at least 1, but was {self.max_iter!r}"
+        return None if self.tol >= 0 else f"tol must be a number of at least 0, but was {self.tol!r}"
 
     # --- training ------------------------------------------------------------------------------------------------------------
 
@@ -146,9 +157,18 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         }
 
     def _train(
-        self, algorithm: Any, corpus: Corpus, checkpoints: Checkpoints | None, settings: dict[str, Any], judging: Any = None
+        self,
+        algorithm: Any,
+        corpus: Corpus,
+        checkpoints: Checkpoints | None,
+        settings: dict[str, Any],
+        judging: Any = None,
+        shards: Sequence[ShardRef] | None = None,
     ) -> Fitted:
-        """Run an algorithm, and keep what every model learns. A checkpoint of a run with other `settings` is not resumed."""
+        """Run an algorithm, and keep what every model learns. A checkpoint of a run with other `settings` is not resumed.
+
+        `shards` are those of the corpus, where the algorithm needs more of them than their counts.
+        """
         engine, name = self._engine(), type(self).__name__
         show, measure = self.verbose and engine.leads, algorithm.objective_name
         with progress_bar(name, max_iter=self.max_iter, n_tokens=corpus.n_tokens, show=show, measure=measure) as bar:
@@ -156,7 +176,7 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 identity = {**settings, **identity_of(algorithm), "corpus": corpus.fingerprint}
                 checkpoints = replace(checkpoints, identity=identity | checkpoints.identity)
             stop, watch = StopRule(self.max_iter, self.tol), in_turn(judging, bar)
-            fitted = run(algorithm, corpus.shards(), engine, stop=stop, watch=watch, checkpoints=checkpoints)
+            fitted = run(algorithm, shards or corpus.shards(), engine, stop=stop, watch=watch, checkpoints=checkpoints)
         if fitted.stopped_by == INTERRUPTED and engine.leads:
             warnings.warn(
                 f"Ctrl-C ended the fit after {len(fitted.history)} iterations; the model so far is kept.",
@@ -172,7 +192,7 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     @property
     def vocabulary_(self) -> NDArray[np.object_]:
         """The words; column j of `components_` is word j."""
-        check_is_fitted(self, "components_")
+        check_is_fitted(self)
         if self._lexicon is None:
             return np.array([f"x{j}" for j in range(self.n_features_in_)], dtype=object)
         return np.array(self._lexicon.words.to_list(), dtype=object)
@@ -203,19 +223,19 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def diversity(self, n: int = 25) -> float:
         """Give the share of distinct words among the top n words of all topics: 1 when they share none of them."""
-        check_is_fitted(self, "components_")
+        check_is_fitted(self)
         return diversity(self.components_.T, n)
 
     # --- on disk -------------------------------------------------------------------------------------------------------------
 
     def save(self, path: str | Path) -> None:
         """Write the model as a directory; a crash meanwhile leaves what was there before. Read it with `semascope.load`."""
-        check_is_fitted(self, "components_")
+        check_is_fitted(self)
         self._engine().once(lambda: self._write(path))
 
     def _write(self, path: str | Path) -> None:
         with writing(path, FORMAT, VERSION) as draft:
-            draft.array("topics", np.ascontiguousarray(self.components_.T))
+            self._write_components(draft)
             for name in self.saved_arrays:
                 draft.array(name.rstrip("_"), getattr(self, name))
             if self._lexicon is not None:
@@ -233,7 +253,7 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _from_directory(cls, directory: Directory) -> Self:
         facts = directory.facts
         model = cls(**read_settings(directory))
-        model.components_ = directory.array("topics").T
+        model._read_components(directory)
         for name in cls.saved_arrays:
             setattr(model, name, directory.array(name.rstrip("_")))
         for name, value in facts["fitted"].items():
@@ -244,6 +264,14 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         model._lexicon = None if words is None else Lexicon.from_frame(words, facts.get("languages", NAMELESS))
         return model
 
+    def _write_components(self, draft: Draft) -> None:
+        """Keep what `components_` are made of."""
+        draft.array("topics", np.ascontiguousarray(self.components_.T))
+
+    def _read_components(self, directory: Directory) -> None:
+        """Take up what `_write_components` kept."""
+        self.components_ = directory.array("topics").T
+
     def _more_facts(self) -> dict[str, Any]:
         """What else goes into the manifest."""
         return {}
@@ -252,6 +280,9 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Take up what `_more_facts` gave."""
 
     # --- scikit-learn --------------------------------------------------------------------------------------------------------
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "components_" in vars(self)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

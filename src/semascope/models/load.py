@@ -7,14 +7,24 @@ from typing import Any
 
 from semascope.errors import FormatError, InputError
 from semascope.models.base import FORMAT, VERSION, Model
+from semascope.models.labeled import LabeledLDA
+from semascope.models.labelled import LabelledModel
 from semascope.models.lda import LDA
 from semascope.models.lsa import LSA
+from semascope.models.online_labeled import OnlineLabeledLDA
 from semascope.models.plsa import PLSA
 from semascope.models.polylingual import PolylingualLDA
 from semascope.models.topicmodel import TopicModel
 from semascope.storage import open_directory
 
-MODELS: dict[str, type[Model]] = {"LDA": LDA, "LSA": LSA, "PLSA": PLSA, "PolylingualLDA": PolylingualLDA}
+MODELS: dict[str, type[Model]] = {
+    "LDA": LDA,
+    "LSA": LSA,
+    "LabeledLDA": LabeledLDA,
+    "OnlineLabeledLDA": OnlineLabeledLDA,
+    "PLSA": PLSA,
+    "PolylingualLDA": PolylingualLDA,
+}
 
 
 def load(path: str | Path) -> Any:
@@ -36,10 +46,22 @@ def load(path: str | Path) -> Any:
     return MODELS[name]._from_directory(directory)
 
 
-def load_topics(path: str | Path) -> Any:
-    """Load a model that has topics."""
+def load_topics(path: str | Path, *, or_labels: bool = False) -> Any:
+    """Load a model that has topics, or perhaps labels in their place."""
     model = load(path)
-    if not isinstance(model, TopicModel):
-        msg = f"{path}: holds {type(model).__name__}, which has no topics; look at it with: semascope neighbors {path} WORD"
+    if isinstance(model, TopicModel) or (or_labels and isinstance(model, LabelledModel)):
+        return model
+    what, other = "which has no topics", f"semascope neighbors {path} WORD"
+    if isinstance(model, LabelledModel):
+        what, other = "whose topics are labels", f"semascope topics {path}"
+    msg = f"{path}: holds {type(model).__name__}, {what}; look at it with: {other}"
+    raise InputError(msg)
+
+
+def load_labels(path: str | Path) -> Any:
+    """Load a model that knows labels."""
+    model = load(path)
+    if not isinstance(model, LabelledModel):
+        msg = f"{path}: holds {type(model).__name__}, which knows no labels; fit one that does: semascope fit … --model labeled"
         raise InputError(msg)
     return model

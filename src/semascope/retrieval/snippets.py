@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from semascope.corpus.analyze import Analyzer
+from semascope.corpus.passages import passage, tokens_of
 
 LENGTH = 30
 """Words of a snippet."""
@@ -62,30 +63,18 @@ def snippet_of(text: str, analyzer: Analyzer, asked: Mapping[str, float], relate
         Words that are near the query in meaning.
     """
     text = text.strip()
-    lowered = text.lower() if analyzer.lowercase else text
-    found = list(re.finditer(analyzer.token_pattern or r"\w+", lowered if len(lowered) == len(text) else text))
-    words = _as_indexed([match.group(match.re.groups) for match in found], analyzer)
+    found = tokens_of(text, analyzer)
+    words = [token.word for token in found]
     best = _best_window(words, asked, related)
     if not found:
         return Snippet(" ".join(text.split()[:LENGTH]))
-    start, end = found[best].start(), found[min(best + LENGTH, len(found)) - 1].end()
-    if best == 0:
-        start = 0  # with what stands before the first word
-    if end == found[-1].end():
-        end = len(text)  # what stands after the last word
+    start, end = passage(text, found, best, LENGTH)
     marks = [
-        Mark(*match.span(match.re.groups), "match" if word in asked else "related")
-        for match, word in zip(found[best : best + LENGTH], words[best : best + LENGTH], strict=True)
-        if word in asked or word in related
+        Mark(token.start, token.end, "match" if token.word in asked else "related")
+        for token in found[best : best + LENGTH]
+        if token.word in asked or token.word in related
     ]
     return _tidied(text, start, end, marks)
-
-
-def _as_indexed(tokens: list[str], analyzer: Analyzer) -> list[str]:
-    """Give each token as the index has it: stop words are empty."""
-    lowered = [token.lower() if analyzer.lowercase else token for token in tokens]
-    stops = analyzer.stop_set()
-    return analyzer.stems(["" if word in stops or len(word) < analyzer.min_length else word for word in lowered])
 
 
 def _best_window(words: list[str], asked: Mapping[str, float], related: Collection[str]) -> int:

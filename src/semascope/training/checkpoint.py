@@ -96,10 +96,12 @@ class Checkpoints:
 
 def identity_of(algorithm: Any) -> dict[str, Any]:
     """The settings of an algorithm as JSON can hold them: of an array, its hash."""
-    return {part.name: _plain(getattr(algorithm, part.name)) for part in fields(algorithm)}
+    return {part.name: plain(getattr(algorithm, part.name)) for part in fields(algorithm)}
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return hashlib.blake2b(value.tobytes(), digest_size=16).hexdigest()
+    if isinstance(value, tuple):
+        return [plain(part) for part in value]
     return identity_of(value) if is_dataclass(value) else value

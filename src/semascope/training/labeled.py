@@ -35,15 +35,23 @@ class Pairs(NamedTuple):
     labels: NDArray[np.int32]
 
     @classmethod
-    def of(cls, shards: Sequence[LabelledRef], n_words: int, n_labels: int) -> Pairs:
-        """Look at all documents."""
-        parts = [np.empty(0, np.int64)]
+    def of(cls, shards: Sequence[LabelledRef], n_words: int, n_labels: int, *, open_to_all: bool = True) -> Pairs:
+        """Look at all documents. Words of one without labels go with all labels, if those are open to it."""
+        parts, is_free = [np.empty(0, np.int64)], np.zeros(n_words, np.bool_)
         for ref in shards:
             shard = ref.open()
-            ends, labels = pairs_of_words(*_by_word(shard), *shard.labels, n_labels)
+            ends, labels = pairs_of_words(*_by_word(shard), *shard.labels, n_labels, 0)
             words = np.repeat(shard.by_word.words, np.diff(ends)).astype(np.int64)
             parts.append(words * n_labels + labels)
-        keys = np.sort(np.concatenate(parts), kind="stable")  # which takes ascending parts as they are
+            if open_to_all:
+                without = np.repeat(np.diff(shard.labels.ends) == 0, np.diff(shard.rows.ends))
+                is_free[shard.rows.words[without]] = True
+        keys = np.concatenate(parts)
+        free = np.flatnonzero(is_free).astype(np.int64)
+        if len(free):
+            keys = keys[~is_free[keys // n_labels]]
+            keys = np.concatenate([keys, (free[:, None] * n_labels + np.arange(n_labels)).ravel()])
+        keys = np.sort(keys, kind="stable")  # which takes ascending parts as they are
         keys = keys[np.diff(keys, prepend=-1) > 0]
         ends = np.searchsorted(keys, np.arange(n_words + 1, dtype=np.int64) * n_labels)
         return cls(frozen(ends, np.int64), frozen(keys % max(n_labels, 1), np.int32))
@@ -79,28 +87,36 @@ class LabeledGibbs(Facts):
     alpha     prior of the labels of a document
     eta       prior of the words of a label
     burn_in   passes before the first whose counts are averaged
+    open_to_all   documents without labels may use all of them; else they are left out
     """
 
     pairs: Pairs
     alpha: float = 0.1
     eta: float = 0.1
     burn_in: int = 0
+    open_to_all: bool = True
 
     state_type: ClassVar[type] = LabeledState
     objective_name: ClassVar[str] = "log-likelihood"
 
     def begin(self, shard: LabelledShard) -> tuple[Locals, LabeledStats]:
         """Give each word a label at random."""
-        ends, labels = pairs_of_words(*_by_word(shard), *shard.labels, self.n_topics)
+        n_open = self._n_open
+        ends, labels = pairs_of_words(*_by_word(shard), *shard.labels, self.n_topics, n_open)
         numbers = np.full(shard.n_words, -1, np.int32)
         numbers[shard.by_word.words] = np.arange(len(shard.by_word.words))
-        slots = slots_of_entries(shard.rows.ends, shard.rows.words, *shard.labels, numbers, ends, labels)
+        slots = slots_of_entries(shard.rows.ends, shard.rows.words, *shard.labels, numbers, ends, labels, n_open)
         chosen, own = np.empty(int(shard.rows.counts.sum()), np.int32), np.zeros(len(labels), np.int32)
         seed, counts = self._seed(0), shard.rows.counts
-        first_labels(shard.rows.ends, counts, shard.labels.ends, slots, seed, shard.first_document, chosen, own)
+        first_labels(shard.rows.ends, counts, shard.labels.ends, slots, seed, shard.first_document, chosen, own, n_open)
         used, n_documents = self._used(shard, ends, labels), np.array([shard.n_documents])
         local = {"used": used, "slots": slots, "chosen": chosen, "own": own, "n_documents": n_documents}
         return local, self._stats(local, 0.0)
+
+    @property
+    def _n_open(self) -> int:
+        """Labels that a document without any may use."""
+        return self.n_topics if self.open_to_all else 0
 
     def _used(self, shard: LabelledShard, ends: NDArray[np.int64], labels: NDArray[np.int32]) -> NDArray[np.int32]:
         """Which of all pairs those of a shard are."""
@@ -118,7 +134,7 @@ class LabeledGibbs(Facts):
         live, sizes, chosen = before.copy(), state.sizes.copy(), np.array(local["chosen"])
         log_likelihood = sample_labels(
             shard.rows.ends, shard.rows.counts, *shard.labels, local["slots"], live, sizes, self.alpha, self.eta, self.n_words,
-            self._seed(state.passes + 1), shard.first_document, chosen,
+            self._seed(state.passes + 1), shard.first_document, chosen, self._n_open,
         )  # fmt: skip
         local = {**local, "chosen": chosen, "own": local["own"] + (live - before)}
         return local, self._stats(local, log_likelihood)

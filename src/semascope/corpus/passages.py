@@ -1,0 +1,53 @@
+"""Where in a text its words stand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from semascope.corpus.analyze import Analyzer
+
+
+class Token(NamedTuple):
+    """A word in a text, from one character up to another, as the vocabulary has it: "" for one that is left out.
+
+    `first` and `last` are the borders of what the token pattern took, which may be more than the word.
+    """
+
+    word: str
+    start: int
+    end: int
+    first: int
+    last: int
+
+
+def tokens_of(text: str, analyzer: Analyzer) -> list[Token]:
+    """Find the words of a text, in reading order; longer n-grams are not looked for.
+
+    Examples
+    --------
+    >>> [token[:3] for token in tokens_of("The CATS sat", Analyzer(stop_words=["the"], stemmer="english"))]
+    [('', 0, 3), ('cat', 4, 8), ('sat', 9, 12)]
+    """
+    lowered = text.lower() if analyzer.lowercase else text
+    found = list(re.finditer(analyzer.token_pattern or r"\w+", lowered if len(lowered) == len(text) else text))
+    words = _as_counted([match.group(match.re.groups) for match in found], analyzer)
+    return [
+        Token(word, *match.span(match.re.groups), *match.span()) for word, match in zip(words, found, strict=True)
+    ]  # fmt: skip
+
+
+def passage(text: str, tokens: Sequence[Token], first: int, n: int) -> tuple[int, int]:
+    """Where a passage of `n` words begins and ends, with what stands before the first word and after the last."""
+    last = min(first + n, len(tokens)) - 1
+    start = 0 if first == 0 else tokens[first].first
+    end = len(text) if tokens[last].last == tokens[-1].last else tokens[last].last
+    return start, end
+
+
+def _as_counted(tokens: list[str], analyzer: Analyzer) -> list[str]:
+    """Give each token as the vocabulary has it: stop words are empty."""
+    lowered = [token.lower() if analyzer.lowercase else token for token in tokens]
+    stops = analyzer.stop_set()
+    return analyzer.stems(["" if word in stops or len(word) < analyzer.min_length else word for word in lowered])

@@ -1,0 +1,63 @@
+"""Held-out perplexity of documents with labels, by document completion.
+
+Each document's words are divided at random into halves. How much is due to each of its labels is estimated on one half, with
+the prior α, and the other half is predicted. A document without labels may use all.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+
+from semascope.corpus.labels import LabelledRef, LabelledShard
+from semascope.corpus.rows import Rows
+from semascope.corpus.shards import frozen, read_only
+from semascope.engines.base import Engine, Locals
+from semascope.engines.exact import Scalars
+from semascope.errors import InputError
+from semascope.evaluation.heldout import Score
+from semascope.kernels.heldout import halve
+from semascope.kernels.label_folding import fold_labels, log_likelihood_of_labels
+from semascope.training.labelwords import LabelWords
+
+PASSES = 200
+TOLERANCE = 1e-6
+
+
+def perplexity_with_labels(
+    known: LabelWords, shards: Sequence[LabelledRef], engine: Engine, *, alpha: float, seed: int = 0
+) -> float:
+    """Give exp(−mean log P(word | document)) over the predicted halves.
+
+    Parameters
+    ----------
+    known : LabelWords
+        What is known of labels. Words of which nothing is known are left out.
+    shards : sequence of labelled shards
+        The held-out documents.
+    alpha : float
+        Prior of the labels of a document.
+    seed : int, default=0
+        Decides the halves.
+    """
+    with engine.place(shards) as placed:
+        score = placed.begin(partial(_score_shard, known=known, alpha=alpha, seed=seed))
+    log_likelihood, n_tokens = score.sums.sums() if score else (0.0, 0.0)  # no documents, no score
+    if n_tokens == 0:
+        msg = "perplexity needs a document with at least two words that the model knows, but there is none."
+        raise InputError(msg)
+    return math.exp(-log_likelihood / n_tokens)
+
+
+def _score_shard(shard: LabelledShard, known: LabelWords, alpha: float, seed: int) -> tuple[Locals, Score]:
+    halves = halve(*shard.rows, frozen(np.diff(known.ends) > 0, np.bool_), shard.first_document, seed)
+    seen, predicted = (read_only(Rows(*half)) for half in halves)
+    labels = shard.labels.opened(known.n_labels)
+    theta, priors = np.empty(len(labels.numbers)), frozen(np.full(len(labels.numbers), alpha), np.float64)
+    fold_labels(*seen, *labels, priors, *known.for_kernels(), PASSES, TOLERANCE, theta)
+    totals, tokens = np.empty(shard.n_documents), np.empty(shard.n_documents)
+    log_likelihood_of_labels(*predicted, *labels, theta, *known.for_kernels(), totals, tokens)
+    return {}, Score(Scalars((math.fsum(totals), math.fsum(tokens))))

@@ -1,0 +1,248 @@
+"""What models of labelled documents are used for: the words of labels, and the labels of documents and of words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import polars as pl
+from sklearn.utils import ClassifierTags
+from sklearn.utils.validation import check_is_fitted
+
+from semascope.corpus.analyze import Analyzer
+from semascope.corpus.corpus import Corpus
+from semascope.corpus.labels import LabelRows, labelled, rows_of_labels
+from semascope.corpus.passages import Token, tokens_of
+from semascope.errors import InputError
+from semascope.evaluation.labels import perplexity_with_labels
+from semascope.models.attribution import Attributed, attributed, best_passage, numbers_of
+from semascope.models.contradictions import is_positive
+from semascope.models.given import is_whole
+from semascope.models.given_labels import given_labels
+from semascope.models.label_scores import Calibration
+from semascope.models.predicting_labels import PredictsLabels
+from semascope.storage import Directory, Draft
+from semascope.training.labelwords import LabelWords
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+FILES = {"ends": "pair_ends", "labels": "pair_labels", "counts": "pair_counts", "sizes": "label_sizes"}
+"""Where the arrays of `LabelWords` are kept in the directory of a model."""
+
+
+class LabelledModel(PredictsLabels):
+    """A model in which every label is a topic. Subclasses fit it, and give `label_words_` and `label_names_`.
+
+    `label_words_` may have more topics than there are labels: those after them are the background, open to every document.
+    """
+
+    noun: ClassVar[str] = "labels"
+
+    eta: float
+
+    # --- what was learned ----------------------------------------------------------------------------------------------------
+
+    @property
+    def components_(self) -> NDArray[np.float32]:  # type: ignore[override]
+        """P(word | label), a row for each of `topic_names_`; made anew each time, for it is a large table of small numbers."""
+        check_is_fitted(self)
+        return self.label_words_.dense()
+
+    @property
+    def n_background_(self) -> int:
+        """Topics that are no labels."""
+        return self.label_words_.n_labels - len(self.label_names_)
+
+    @property
+    def topic_names_(self) -> list[str]:
+        """Names of the labels, then "background 1" and so on."""
+        check_is_fitted(self)
+        return [*self.label_names_, *(f"background {number + 1}" for number in range(self.n_background_))]
+
+    def top_words(self, label: str | None = None, n: int = 10, *, weights: bool = False) -> list[Any]:
+        """Give the most probable words of a label, or of all of `topic_names_`.
+
+        Parameters
+        ----------
+        label : str, optional
+            One label; by default there is a list for each.
+        n : int, default=10
+            How many. Words that were never due to a label are not among its own.
+        weights : bool, default=False
+            Give pairs of word and probability instead of words.
+        """
+        check_is_fitted(self)
+        if not is_whole(n) or n < 1:
+            msg = f"top_words shows at least one word of each label, but n was {n!r}."
+            raise InputError(msg)
+        known, words = self.label_words_, self.label_words_.words()
+        wanted = [*range(known.n_labels)] if label is None else [self._number_of(label)]
+        places = np.flatnonzero((known.counts > 0) & ((known.labels == wanted[0]) | (label is None)))
+        order = places[np.lexsort((words[places], -known.counts[places], known.labels[places]))]
+        ends = np.searchsorted(known.labels[order], np.arange(known.n_labels + 1))
+        top: list[list[Any]] = []
+        for number in wanted:
+            best = order[ends[number] : ends[number + 1]][:n]
+            names = [self._word(int(word)) for word in words[best]]
+            p = (known.counts[best] + known.eta) * known.scale[number]
+            top.append(list(zip(names, p.tolist(), strict=True)) if weights else names)
+        return top if label is None else top[0]
+
+    def _word(self, number: int) -> str:
+        return f"x{number}" if self._lexicon is None else str(self._lexicon.words[number])
+
+    def _number_of(self, label: str) -> int:
+        """The number of a label or of a topic of the background, or say which ones are near."""
+        names = self.topic_names_
+        if label in names:
+            return names.index(label)
+        near = get_close_matches(str(label), names, 3)
+        hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else "."
+        msg = f"the model does not know the label {label!r}{hint}"
+        raise InputError(msg)
+
+    # --- labels of words -----------------------------------------------------------------------------------------------------
+
+    def attribute(self, text: str, labels: str | Sequence[str] | None = None) -> list[Attributed]:
+        """Tell which label each word of a text is due to, in reading order.
+
+        Parameters
+        ----------
+        text : str
+            The text.
+        labels : str or list of str, optional
+            Labels that it has; by default those that are predicted. The background is open to every word.
+
+        Returns
+        -------
+        list of Attributed
+            Of each word: ``word``, ``start`` and ``end`` as it stands in the text, ``label``, and ``weight``, which is
+            P(label | word, text). The label is None where the model does not know the word.
+
+        Examples
+        --------
+        >>> from semascope import LabeledLDA
+        >>> texts = ["cats purr", "cats purr and dogs bark", "dogs bark"]
+        >>> model = LabeledLDA(random_state=0).fit(texts, [["cat"], ["cat", "dog"], ["dog"]])
+        >>> [(found.word, found.label) for found in model.attribute("Dogs bark, cats yawn.", ["cat", "dog"])]
+        [('Dogs', 'dog'), ('bark', 'dog'), ('cats', 'cat'), ('yawn', None)]
+        """
+        tokens, numbers = self._located(text)
+        if labels is None:
+            labels = self.predicted_labels([text])[0]
+        chosen = {self._number_of(label) for label in ([labels] if isinstance(labels, str) else labels)}
+        chosen |= {*range(len(self.label_names_), self.label_words_.n_labels)}
+        mine = np.array(sorted(chosen), np.int32)
+        return attributed(text, tokens, numbers, mine, self.alpha, self.label_words_, self.topic_names_)
+
+    def snippet(self, text: str, label: str, n_words: int = 30) -> str:
+        """Give the passage of a text that shows a label best: with the highest mean log P(word | label) / P(word).
+
+        Parameters
+        ----------
+        text : str
+            The text.
+        label : str
+            The label.
+        n_words : int, default=30
+            Words of the passage; "…" stands where the text goes on.
+        """
+        number = self._number_of(label)
+        if not is_whole(n_words) or n_words < 1:
+            msg = f"a snippet has at least one word, but n_words was {n_words!r}."
+            raise InputError(msg)
+        tokens, numbers = self._located(text)
+        return best_passage(text, tokens, numbers, number, self.label_words_, n_words)
+
+    def _located(self, text: str) -> tuple[list[Token], NDArray[np.int32]]:
+        """The words of a text, and which of the model's each is."""
+        check_is_fitted(self)
+        lexicon, analyzer = self._known_lexicon(), self.analyzer_ or Analyzer()
+        if not isinstance(analyzer, Analyzer) or analyzer.ngrams != (1, 1):
+            msg = "single words are found in a text, but the model counts words of several languages or runs of several words."
+            raise InputError(msg)
+        tokens = tokens_of(text, analyzer)
+        return tokens, numbers_of(tokens, lexicon.words)
+
+    # --- judging -------------------------------------------------------------------------------------------------------------
+
+    def perplexity(self, X: Any, y: Any = None, *, seed: int = 0) -> float:
+        """Give the held-out perplexity of documents with labels, by document completion; lower is better.
+
+        Of each document one half of the words, chosen at random, tells how much is due to each of its labels, and the other
+        half is predicted. Words the model does not know are left out. A label that it does not know gives every word the same
+        probability.
+
+        Parameters
+        ----------
+        X : Corpus, list of str, or matrix of shape (n_documents, n_words)
+            The documents.
+        y : labels of the documents, optional
+            As in `fit`; by default those of the corpus. A document without labels may use all, or the background if there is
+            one.
+        seed : int, default=0
+            Decides the halves.
+        """
+        corpus = self._corpus_to_use(X)
+        given = corpus.labels if y is None else given_labels(y, corpus.n_documents).lists
+        new = [name for name in given.explode().drop_nulls().unique(maintain_order=True) if name]
+        unknown = sorted({*new} - {*self.label_names_})
+        known, rows = self.label_words_.with_unknown(len(unknown)), self._rows_of(given, unknown)
+        shards = labelled(corpus.shards(), rows)
+        return perplexity_with_labels(known, shards, self._engine(), alpha=self.alpha, seed=seed)
+
+    def _rows_of(self, given: pl.Series, unknown: Sequence[str] = ()) -> LabelRows:
+        """Give the labels of each document by number, then the background; labels that are unknown come after it."""
+        n_labels, n_background = len(self.label_names_), self.n_background_
+        names = [*self.label_names_, *self.topic_names_[n_labels:], *unknown]
+        rows = rows_of_labels(given, names)
+        return rows if n_background == 0 else rows.with_more(n_labels, n_background)
+
+    # --- fitting -------------------------------------------------------------------------------------------------------------
+
+    def _problem_of_size(self, corpus: Corpus) -> str | None:
+        for name in ("alpha", "eta"):
+            if not is_positive(getattr(self, name)):
+                return f"{name} must be a number above 0, but was {getattr(self, name)!r}"
+        return None
+
+    # --- on disk -------------------------------------------------------------------------------------------------------------
+
+    def _write_components(self, draft: Draft) -> None:
+        known = self.label_words_
+        for name, file in FILES.items():
+            draft.array(file, getattr(known, name))
+        draft.table("labels", pl.DataFrame({"label": pl.Series(self.label_names_, dtype=pl.String)}))
+        draft.facts["eta"] = known.eta
+
+    def _read_components(self, directory: Directory) -> None:
+        arrays = {name: directory.array(file) for name, file in FILES.items()}
+        self.label_words_ = LabelWords(**arrays, eta=directory.facts["eta"])
+        self.label_names_ = directory.table("labels")["label"].to_list()
+
+    def _more_facts(self) -> dict[str, Any]:
+        return {"label_form": self._label_form, "calibration": list(self._calibration)}
+
+    def _take_more_facts(self, facts: dict[str, Any]) -> None:
+        self._label_form, self._calibration = facts["label_form"], Calibration(*facts["calibration"])
+
+    # --- scikit-learn --------------------------------------------------------------------------------------------------------
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.label_words_.n_labels
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Give the names of the columns of `transform`: those of the labels and of the background."""
+        return np.array(self.topic_names_, dtype=object)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "label_names_" in vars(self)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags = ClassifierTags(multi_class=True, multi_label=True)
+        return tags
