@@ -180,7 +180,9 @@ def topic_table(model: TopicModel, n_words: int) -> Any:
     return table
 
 
-def top_words_in_a_line(model: TopicModel, n_words: int) -> list[str]:
-    """The most probable words of each topic, those of each language in turn."""
+def top_words_in_a_line(model: Any, n_words: int) -> list[str]:
+    """The most probable words of each topic or label, those of each language in turn."""
+    if hasattr(model, "label_names_"):
+        return [" ".join(words) for words in model.top_words(n=n_words)]
     by_language = [model.top_words(n_words, language=code) for code in model.languages_ or (None,)]
     return [" · ".join(" ".join(words) for words in of_topic) for of_topic in zip(*by_language, strict=True)]

@@ -41,7 +41,7 @@ def evaluate(
     from semascope.corpus.corpus import Corpus
     from semascope.models.load import load_topics
 
-    fitted = load_topics(model)
+    fitted = load_topics(model, or_labels=True)
     opened = judging.own_corpus(fitted) if corpus is None else Corpus.open(corpus)
     with waiting("Judging the model"):
         report = judging.report(fitted, opened, words)
@@ -49,10 +49,13 @@ def evaluate(
         means = {measure: sum(values) / len(values) for measure, values in report.coherence.items()}
         print_json({"model": type(fitted).__name__, "corpus": str(opened.path), **report.to_dict(), "mean_coherence": means})
         return
-    say(model, f"{type(fitted).__name__} of {counted(len(fitted.components_), 'topic')}, {_judged_by(report)}.")
+    has_labels = hasattr(fitted, "label_names_")
+    of_what = counted(len(fitted.topic_names_), "label" if has_labels else "topic")
+    say(model, f"{type(fitted).__name__} of {of_what}, {_judged_by(report)}.")
     out = console()
-    out.print("", _measures(report, words), "", _topics(report, top_words_in_a_line(fitted, words)), "")
-    say_next(["semascope", "topics", model], ["semascope", "sweep", opened.path, *_as_sweep_takes_it(fitted)])
+    out.print("", _measures(report, words), "", _topics(report, top_words_in_a_line(fitted, words), fitted.topic_names_), "")
+    sweep = [] if has_labels else [["semascope", "sweep", opened.path, *_as_sweep_takes_it(fitted)]]
+    say_next(["semascope", "topics", model], *sweep)
 
 
 def _as_sweep_takes_it(fitted: Any) -> list[str]:
@@ -90,7 +93,7 @@ def _measures(report: Report, n_words: int) -> Any:
     return table
 
 
-def _topics(report: Report, words: list[str]) -> Any:
+def _topics(report: Report, words: list[str], names: list[str]) -> Any:
     """The topics whose words stand together least, and most."""
     from rich.table import Table
 
@@ -102,9 +105,14 @@ def _topics(report: Report, words: list[str]) -> Any:
     table.add_column("npmi", justify="right")
     table.add_column("words, the least coherent topics first", overflow="fold")
     for topic in order if few else order[:SHOWN]:
-        table.add_row(str(topic), f"{values[topic]:.3f}", words[topic])
+        table.add_row(_short(names[topic]), f"{values[topic]:.3f}", words[topic])
     if not few:
         table.add_row("…", "", f"{len(order) - 2 * SHOWN:,} more")
         for topic in order[-SHOWN:]:
-            table.add_row(str(topic), f"{values[topic]:.3f}", words[topic])
+            table.add_row(_short(names[topic]), f"{values[topic]:.3f}", words[topic])
     return table
+
+
+def _short(name: str) -> str:
+    """The name of a topic; of one without a name, the number."""
+    return name.removeprefix("topic ")

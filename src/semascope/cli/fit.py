@@ -11,6 +11,7 @@ import typer
 from semascope.cli.app import Overwrite, command, console, say, say_next, topic_table
 from semascope.cli.dimensions import show_dimensions
 from semascope.cli.engines import EngineName, engine_of, spilling
+from semascope.cli.label_tables import label_table
 from semascope.cli.priors import in_languages, informed_prior
 
 
@@ -20,6 +21,7 @@ class ModelName(enum.StrEnum):
     plsa = "plsa"
     lda = "lda"
     lsa = "lsa"
+    labeled = "labeled"
 
 
 class WeightingName(enum.StrEnum):
@@ -39,11 +41,13 @@ class InferenceName(enum.StrEnum):
     vb = "vb"
 
 
-MaxIter = Annotated[int | None, typer.Option(min=1, help="Most iterations.", show_default="100; LSA: 20")]
+MaxIter = Annotated[int | None, typer.Option(min=1, help="Most iterations.", show_default="100; LSA: 20; labeled: 200")]
 Tolerance = Annotated[
     float | None,
     typer.Option(
-        min=0, help="Stop when log-likelihood or residual changes by less than this share.", show_default="0.0001; LSA: 0.002"
+        min=0,
+        help="Stop when log-likelihood or residual changes by less than this share.",
+        show_default="0.0001; LSA: 0.002; labeled: never",
     ),
 ]
 
@@ -53,7 +57,9 @@ def fit(
     corpus: Annotated[Path, typer.Argument(metavar="CORPUS", help="Corpus directory.")],
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model directory to write.")],
     name: Annotated[ModelName, typer.Option("--model", help="Model to fit.")] = ModelName.plsa,
-    topics: Annotated[int, typer.Option(min=1, help="Number of topics, or of dimensions.")] = 32,
+    topics: Annotated[
+        int | None, typer.Option(min=1, help="Number of topics, or of dimensions.", show_default="32; labeled: its labels")
+    ] = None,
     max_iter: MaxIter = None,
     tol: Tolerance = None,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same model, bit for bit.")] = 0,
@@ -74,11 +80,19 @@ def fit(
     ] = None,
     alpha: Annotated[
         str | None,
-        typer.Option(metavar="auto or α", help="LDA: prior of the topics in a document; auto learns it.", show_default="0.1"),
+        typer.Option(
+            metavar="auto or α",
+            help="LDA, labeled: prior of the topics in a document; auto learns it (LDA).",
+            show_default="0.1",
+        ),
     ] = None,
     eta: Annotated[
         str | None,
-        typer.Option(metavar="auto or η", help="LDA: prior of the words in a topic; auto learns it.", show_default="0.03"),
+        typer.Option(
+            metavar="auto or η",
+            help="LDA, labeled: prior of the words in a topic; auto learns it (LDA).",
+            show_default="0.03; labeled: 0.1",
+        ),
     ] = None,
     prior: Annotated[
         list[str] | None,
@@ -92,6 +106,12 @@ def fit(
     ] = None,
     languages: Annotated[
         str | None, typer.Option(metavar="en,de", help="LDA: only these languages of the corpus.", show_default="all it has")
+    ] = None,
+    background: Annotated[
+        int | None,
+        typer.Option(
+            min=0, help="Labeled: free topics beside the labels, for words that tell nothing of them.", show_default="0"
+        ),
     ] = None,
     weighting: Annotated[
         WeightingName | None, typer.Option(help="LSA: what the matrix has in place of counts.", show_default="hellinger")
@@ -121,8 +141,9 @@ def fit(
     priors = {"tempering": tempering, "alpha": alpha, "eta": eta}
     given = {option: _number_or_auto(f"--{option}", value) for option, value in priors.items()}
     others = {"inference": inference.value if inference else None, "prior": prior or None, "prior-strength": prior_strength}
-    others |= {"weighting": weighting.value if weighting else None, "watch-heldout": watch_heldout}
-    told = _own_settings(name, {**given, **others, "languages": languages})
+    others |= {"weighting": weighting.value if weighting else None, "watch-heldout": watch_heldout, "background": background}
+    told = _own_settings(name, {**given, **others, "languages": languages, "topics": topics})
+    n_topics = topics or TOPICS
     own = {option: value for option, value in told.items() if option in SETTINGS}
     _see_to_the_plot(heldout_plot, watch_heldout)
     place = engine_of(engine, threads, master, work_dir, spill)
@@ -133,11 +154,11 @@ def fit(
     if split and place.leads:
         held, rest = split.heldout.n_documents, split.train.n_documents
         typer.echo(f"{held:,} documents are held out; the topics are learned from the other {rest:,}.", err=True)
-    if spill is None and engine == EngineName.threads and workflow.should_spill(split.train if split else opened, topics):
+    if spill is None and engine == EngineName.threads and workflow.should_spill(split.train if split else opened, n_topics):
         typer.echo("Memory is small for this corpus: documents' topics are kept in files meanwhile (--spill).", err=True)
         spill = True
     rules = {rule: value for rule, value in {"max_iter": max_iter, "tol": tol}.items() if value is not None}
-    settings = {"n_components": topics, "random_state": seed, **rules}
+    settings = {"random_state": seed, **rules} | ({} if name == ModelName.labeled else {"n_components": n_topics})
     result = workflow.fit(
         split or opened,
         model,
@@ -150,29 +171,41 @@ def fit(
     )
     if not place.leads:
         return
-    if name == ModelName.lsa:
-        show_dimensions(result.model)
-    else:
-        console().print(topic_table(result.model, n_words=8))
+    _show_what_was_found(name, result.model)
     if split:
-        _show_heldout(result.model, heldout_plot, f"{type(result.model).__name__}, {topics} topics, {corpus.resolve().name}")
+        _show_heldout(result.model, heldout_plot, f"{type(result.model).__name__}, {n_topics} topics, {corpus.resolve().name}")
     look = ["semascope", "info" if name == ModelName.lsa else "topics", model]
     if result.unfinished:
         say(model, f"interrupted after {result.model.n_iter_} iterations; the model so far is saved.")
-        again = ["--model", name, "--topics", topics, "--seed", seed]
+        again = ["--model", name, "--seed", seed]
         again += as_options(rules)
         again += [part for option, value in told.items() for one in _listed(value) for part in (f"--{option}", one)]
         say_next(["semascope", "fit", corpus, model, *again, "--resume"], look)
         raise typer.Exit(code=130)
     measure = MEASURES.get(own.get("inference") or name, "log-likelihood")
     reason = f"the {measure} settled" if result.model.stopped_by_ == "settled" else "that was the most allowed"
-    say(model, f"{topics} {result.model.noun} after {_iterations(result.model)}: {reason}.")
-    more = ["neighbors", model, "WORD"] if name == ModelName.lsa else ["infer", model, "SOURCE"]
-    say_next(look, ["semascope", *more])
+    say(model, f"{result.model._n_features_out} {result.model.noun} after {_iterations(result.model)}: {reason}.")
+    command_name, what = NEXT.get(name, ("infer", "SOURCE"))
+    say_next(look, ["semascope", command_name, model, what])
 
+
+TOPICS = 32
+"""Topics, or dimensions, where nobody says how many."""
+
+NEXT = {ModelName.lsa: ("neighbors", "WORD"), ModelName.labeled: ("predict", "SOURCE")}
+"""What to do with a model, where it is not `infer`."""
 
 MEASURES = {InferenceName.vb: "bound", ModelName.lsa: "residual"}
 """What settles, where it is not the log-likelihood."""
+
+
+def _show_what_was_found(name: ModelName, model: Any) -> None:
+    if name == ModelName.lsa:
+        show_dimensions(model)
+    elif name == ModelName.labeled:
+        console().print(label_table(model, n_words=8))
+    else:
+        console().print(topic_table(model, n_words=8))
 
 
 def _see_to_the_plot(plot: Path | None, share: float | None) -> None:
@@ -209,19 +242,22 @@ def _iterations(model: Any) -> str:
     return f"{searched}{counted} iterations{tempered}"
 
 
-SETTINGS = ("tempering", "inference", "alpha", "eta", "weighting")
+SETTINGS = ("tempering", "inference", "alpha", "eta", "weighting", "background")
 """Options that are settings of a model by the same name."""
 
 OWN_OPTIONS = {
-    ModelName.plsa: ("tempering", "watch-heldout"),
-    ModelName.lda: ("inference", "alpha", "eta", "prior", "prior-strength", "languages", "watch-heldout"),
-    ModelName.lsa: ("weighting",),
+    ModelName.plsa: ("topics", "tempering", "watch-heldout"),
+    ModelName.lda: ("topics", "inference", "alpha", "eta", "prior", "prior-strength", "languages", "watch-heldout"),
+    ModelName.lsa: ("topics", "weighting"),
+    ModelName.labeled: ("alpha", "eta", "background"),
 }
 """Options that not all models take."""
 
 
 def _class_of(name: ModelName, corpus: Any) -> str:
     """The estimator: LDA of several languages is one of its own."""
+    if name == ModelName.labeled:
+        return "LabeledLDA"
     return "PolylingualLDA" if name == ModelName.lda and len(corpus.languages) > 1 else name.upper()
 
 

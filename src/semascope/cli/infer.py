@@ -77,12 +77,7 @@ def infer(
             else:
                 shown += rows
     report_bad(documents.bad)
-    if n_unknown:
-        them = "it" if n_unknown == 1 else "them"
-        typer.echo(f"The model knows no word of {counted(n_unknown, 'document')}: nothing can be said of {them}.", err=True)
-    if n_documents == 0:
-        typer.echo(f"semascope: {source}: there are no documents.", err=True)
-        raise typer.Exit(code=1)
+    say_how_many_are_unknown(source, n_documents, n_unknown)
     if as_json:
         return
     _show(fitted, shown, top)
@@ -90,6 +85,16 @@ def infer(
         console().print(f"and {n_documents - limit:,} more documents", style="dim")
     again = ["semascope", "infer", model, source, *(["--words"] if words else []), "--json", ">", "topics.jsonl"]
     say_next(again, ["semascope", "topics", model])
+
+
+def say_how_many_are_unknown(source: str, n_documents: int, n_unknown: int) -> None:
+    """Say of how many documents a model knows no word; a source without documents is an error."""
+    if n_unknown:
+        them = "it" if n_unknown == 1 else "them"
+        typer.echo(f"The model knows no word of {counted(n_unknown, 'document')}: nothing can be said of {them}.", err=True)
+    if n_documents == 0:
+        typer.echo(f"semascope: {source}: there are no documents.", err=True)
+        raise typer.Exit(code=1)
 
 
 class Inferred(NamedTuple):

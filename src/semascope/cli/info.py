@@ -30,6 +30,8 @@ def info(
         _show_corpus(path, found, as_json)
     elif isinstance(found, Index):
         _show_index(path, found, as_json)
+    elif hasattr(found, "label_names_"):
+        _show_labelled(path, found, as_json)
     elif hasattr(found, "topic_names_"):
         _show_model(path, found, as_json)
     else:
@@ -52,12 +54,9 @@ def _show_corpus(path: Path, corpus: Corpus, as_json: bool) -> None:
 
 
 def _show_model(path: Path, model: TopicModel, as_json: bool) -> None:
-    from semascope.models.settings import plain_setting
-
     facts = _of_model(model)
     if as_json:
-        settings = {name: plain_setting(value) for name, value in facts["settings"].items()}
-        print_json({**facts, "settings": settings, "topic_names": model.topic_names_})
+        print_json({**facts, "settings": _plain(facts["settings"]), "topic_names": model.topic_names_})
         return
     from semascope.cli.pictures import Gallery
     from semascope.cli.portrait import topic_shares
@@ -65,6 +64,25 @@ def _show_model(path: Path, model: TopicModel, as_json: bool) -> None:
     console().print(_facts_table(facts))
     console().print("", Gallery([topic_shares(model.topic_shares_, model.topic_names_)]), soft_wrap=False)
     say_next(["semascope", "topics", path])
+
+
+def _show_labelled(path: Path, model: Any, as_json: bool) -> None:
+    about = {"words": model.n_features_in_, "labels": len(model.label_names_)}
+    if hasattr(model, "n_documents_seen_"):
+        facts = {"kind": "model", "model": type(model).__name__, **about, "settings": _settings_of(model)}
+        facts |= {"documents_seen": model.n_documents_seen_, "documents_learned": model.n_documents_learned_}
+    else:
+        facts = {**_of_any(model), **about, "background": model.n_background_, "log_likelihood": model.log_likelihood_[-1]}
+    if as_json:
+        print_json({**facts, "label_names": model.label_names_, "settings": _plain(facts["settings"])})
+        return
+    from semascope.cli.pictures import Gallery
+    from semascope.cli.portrait import topic_shares
+
+    console().print(_facts_table(facts))
+    if model.label_names_:
+        console().print("", Gallery([topic_shares(model.label_shares_, model.topic_names_)]), soft_wrap=False)
+    say_next(["semascope", "topics", path], ["semascope", "predict", path, "SOURCE"])
 
 
 def _show_lsa(path: Path, model: Any, as_json: bool) -> None:
@@ -118,13 +136,25 @@ def _of_any(model: Any) -> dict[str, Any]:
     return {
         "kind": "model",
         "model": type(model).__name__,
-        "words": model.components_.shape[1],
+        "words": model.n_features_in_,
         "iterations": model.n_iter_,
         "stopped_by": model.stopped_by_,
-        "settings": {k: _described(v) for k, v in model.get_params().items() if k not in ("engine", "verbose")},
+        "settings": _settings_of(model),
         "corpus": model.corpus_["path"] or model.corpus_.get("split_from", {}).get("path"),
         "corpus_fingerprint": model.corpus_["fingerprint"],
     }
+
+
+def _settings_of(model: Any) -> dict[str, Any]:
+    return {k: _described(v) for k, v in model.get_params().items() if k not in ("engine", "verbose")}
+
+
+def _plain(settings: dict[str, Any]) -> dict[str, Any]:
+    """Settings as JSON can hold them."""
+    from semascope.corpus.analyze import Analyzer
+    from semascope.models.settings import plain_setting
+
+    return {k: v.to_dict() if isinstance(v, Analyzer) else plain_setting(v) for k, v in settings.items()}
 
 
 def _described(setting: Any) -> Any:

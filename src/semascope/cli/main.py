@@ -12,8 +12,8 @@ from semascope import __version__
 from semascope.cli.app import app
 
 MODULES = (
-    "build", "fit", "topics", "infer", "counterparts", "neighbors", "index", "search", "index_changes", "edit", "evaluate",
-    "evaluate_search", "sweep", "info", "demo",
+    "build", "fit", "topics", "infer", "predict", "attribute", "stream", "counterparts", "neighbors", "index", "search",
+    "index_changes", "edit", "evaluate", "evaluate_search", "sweep", "info", "demo",
 )  # fmt: skip
 
 for _name in MODULES:

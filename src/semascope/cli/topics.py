@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
@@ -15,10 +16,13 @@ def topics(
     words: Annotated[int, typer.Option(min=1, help="Words to show of each topic.")] = 10,
     as_json: AsJson = False,
 ) -> None:
-    """Show the topics of MODEL, the largest first."""
+    """Show the topics of MODEL, or its labels, the largest first."""
     from semascope.models.load import load_topics
 
-    fitted = load_topics(model)
+    fitted = load_topics(model, or_labels=True)
+    if hasattr(fitted, "label_words_"):
+        _show_labels(model, fitted, words, as_json)
+        return
     if as_json:
         names, shares = fitted.topic_names_, fitted.topic_shares_.tolist()
         by_language = [(code, fitted.top_words(words, weights=True, language=code)) for code in fitted.languages_ or (None,)]
@@ -32,3 +36,15 @@ def topics(
         return
     console().print(topic_table(fitted, words))
     say_next(["semascope", "infer", model, "SOURCE"], ["semascope", "info", model], ["semascope", "edit", "--help"])
+
+
+def _show_labels(path: Path, model: Any, n_words: int, as_json: bool) -> None:
+    from semascope.cli.label_tables import SHOWN, label_table, print_labels
+
+    if as_json:
+        print_labels(model, n_words)
+        return
+    console().print(label_table(model, n_words))
+    if (more := len(model.topic_names_) - SHOWN) > 0:
+        console().print(f"and {more:,} more; --json gives all", style="dim")
+    say_next(["semascope", "predict", path, "SOURCE"], ["semascope", "attribute", path, "TEXT"])

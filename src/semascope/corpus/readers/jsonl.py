@@ -159,15 +159,21 @@ def _read_line_by_line(path: Path, block: bytes, first_line: int, columns: _Colu
         try:
             rows.append(_document(line, columns))
         except (ValueError, RecursionError) as error:
-            bad.add(f"{path}, line {number}: {_explain(error)}.", "lines")
+            bad.add(f"{path}, line {number}: {explained(error)}.", "lines")
     return pl.DataFrame(rows, schema=columns.schema)
 
 
-def _document(line: bytes, columns: _Columns) -> dict[str, Any]:
+def record_in(line: bytes) -> dict[str, Any]:
+    """Give the object in a line; `explained` says what is wrong with one that has none."""
     record = json.loads(line.decode("utf-8"))
     if not isinstance(record, dict):
-        msg = f"expected a JSON object, found {_kind(record)}"
+        msg = f"expected a JSON object, found {kind_of(record)}"
         raise ValueError(msg)
+    return record
+
+
+def _document(line: bytes, columns: _Columns) -> dict[str, Any]:
+    record = record_in(line)
     document: dict[str, Any] = {}
     for column, name in columns.names.items():
         value = record.get(name)
@@ -184,7 +190,7 @@ def _document(line: bytes, columns: _Columns) -> dict[str, Any]:
 def _by_language(name: str, value: Any, fields: Fields) -> dict[str, str | None]:
     """Give the texts of an object in the languages that are wanted."""
     if not isinstance(value, dict | None):
-        msg = f"field {name!r} should be an object of language and text, but is {_kind(value)}"
+        msg = f"field {name!r} should be an object of language and text, but is {kind_of(value)}"
         raise ValueError(msg)
     there = [language for language, text in (value or {}).items() if text not in (None, "")]
     if there and not set(there) & set(fields.languages):
@@ -194,7 +200,7 @@ def _by_language(name: str, value: Any, fields: Fields) -> dict[str, str | None]
 
 def _string(name: str, value: Any) -> str | None:
     if isinstance(value, dict | list):
-        msg = f"field {name!r} should be a string, but is {_kind(value)}"
+        msg = f"field {name!r} should be a string, but is {kind_of(value)}"
         raise ValueError(msg)
     return _as_text(value)
 
@@ -212,13 +218,14 @@ def _as_text(value: Any) -> str | None:
     return value
 
 
-def _kind(value: Any) -> str:
+def kind_of(value: Any) -> str:
     """Name a JSON value."""
     names = {dict: "an object", list: "a list", str: "a string", bool: "true or false", type(None): "null"}
     return names.get(type(value), "a number")
 
 
-def _explain(error: Exception) -> str:
+def explained(error: Exception) -> str:
+    """Say what is wrong with a line."""
     if isinstance(error, UnicodeDecodeError):
         return not_utf_8(error.object[error.start], error.start)
     if isinstance(error, json.JSONDecodeError):

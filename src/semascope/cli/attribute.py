@@ -1,0 +1,85 @@
+"""semascope attribute MODEL TEXT"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from semascope.cli.app import AsJson, ModelPath, command, console, print_json, say_next
+
+if TYPE_CHECKING:
+    from semascope.models.attribution import Attributed
+
+STANDARD_INPUT = "-"
+COLOURS = ("bright_blue", "bright_yellow", "bright_green", "bright_magenta", "bright_cyan", "bright_red")
+"""Of the labels that most words are due to; where there are more, the rest share one look."""
+
+
+@command
+def attribute(
+    model: ModelPath,
+    text: Annotated[str, typer.Argument(metavar="TEXT", help='A text; "-" reads it from standard input.')],
+    label: Annotated[
+        list[str] | None, typer.Option(help="A label of the text; may be repeated. By default those that are predicted.")
+    ] = None,
+    passage: Annotated[
+        str | None, typer.Option(metavar="LABEL", help="Show only the passage that shows this label best.")
+    ] = None,
+    words: Annotated[int, typer.Option(min=1, help="Words of that passage.")] = 30,
+    as_json: AsJson = False,
+) -> None:
+    """Tell which label each word of TEXT is due to."""
+    from semascope.models.load import load_labels
+
+    fitted = load_labels(model)
+    whole = sys.stdin.read() if text == STANDARD_INPUT else text
+    if passage is not None:
+        found = fitted.snippet(whole, passage, words)
+        print_json({"label": passage, "passage": found}) if as_json else console().print(found)
+        return
+    due = fitted.attribute(whole, label or None)
+    if as_json:
+        print_json({"words": [{**word._asdict(), "weight": round(word.weight, 6)} for word in due]})
+        return
+    if not any(word.label for word in due):
+        typer.echo("The model knows no word of the text: nothing can be said of it.", err=True)
+        raise typer.Exit(code=1)
+    _show(whole, due)
+    say_next(["semascope", "topics", model], ["semascope", "attribute", model, "TEXT", "--passage", "LABEL"])
+
+
+def _show(text: str, due: Sequence[Attributed]) -> None:
+    """The text with every word in the colour of its label, and what the colours mean."""
+    from rich.text import Text
+
+    counts: dict[str, int] = {}
+    for word in due:
+        if word.label:
+            counts[word.label] = counts.get(word.label, 0) + 1
+    order = sorted(counts, key=lambda name: -counts[name])
+    looks = {name: COLOURS[place] if place < len(COLOURS) else "underline" for place, name in enumerate(order)}
+    shown = Text(text)
+    for word in due:
+        if word.label:
+            shown.stylize(f"bold {looks[word.label]}", word.start, word.end)
+    out = console()
+    out.print(shown, "")
+    out.print(_legend(due, order, looks, counts))
+
+
+def _legend(due: Sequence[Attributed], order: list[str], looks: dict[str, str], counts: dict[str, int]) -> Any:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, header_style="bold")
+    table.add_column("label", overflow="fold")
+    table.add_column("words", justify="right")
+    table.add_column("those that are most surely due to it", overflow="fold")
+    for name in order:
+        own = {word.word.lower(): word.weight for word in sorted(due, key=lambda word: word.weight) if word.label == name}
+        surest = sorted(own, key=lambda word: -own[word])[:8]
+        table.add_row(Text(name, style=f"bold {looks[name]}"), f"{counts[name]:,}", Text(" ".join(surest)))
+    return table

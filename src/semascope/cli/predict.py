@@ -1,0 +1,99 @@
+"""semascope predict MODEL SOURCE"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any, NamedTuple
+
+import typer
+
+from semascope.cli.app import (
+    AsJson,
+    IdField,
+    ModelPath,
+    SkipBad,
+    SourceArgument,
+    SourceEncoding,
+    SourceFormat,
+    TextFields,
+    command,
+    console,
+    print_json,
+    report_bad,
+    say_next,
+)
+from semascope.cli.infer import say_how_many_are_unknown
+
+
+@command
+def predict(
+    model: ModelPath,
+    source: SourceArgument,
+    format: SourceFormat = None,
+    encoding: SourceEncoding = None,
+    text: TextFields = None,
+    id: IdField = "id",
+    skip_bad: SkipBad = False,
+    top: Annotated[int, typer.Option(min=1, help="Labels to show of each document, predicted or not.")] = 3,
+    limit: Annotated[int, typer.Option(min=1, help="Documents to show in the table; --json gives all.")] = 20,
+    as_json: AsJson = False,
+) -> None:
+    """Predict the labels of the documents in SOURCE by MODEL."""
+    from semascope.corpus.documents import numbered
+    from semascope.corpus.read import read
+    from semascope.models.load import load_labels
+
+    fitted = load_labels(model)
+    documents = read(source, format=format, text=text or "text", id=id, keep=(), encoding=encoding, skip_bad=skip_bad)
+    shown: list[Predicted] = []
+    n_documents = n_unknown = 0
+    for block in documents:
+        ids = numbered(block, n_documents)["id"].to_list()
+        wanted = block if as_json else block.head(max(limit - n_documents, 0))
+        n_documents += len(block)
+        for found in _predicted(fitted, ids, wanted["text"].fill_null("").to_list(), top):
+            n_unknown += not found.likely
+            if as_json:
+                print_json({"id": found.id, "labels": found.labels, "probabilities": found.likely})
+            else:
+                shown.append(found)
+    report_bad(documents.bad)
+    say_how_many_are_unknown(source, n_documents, n_unknown)
+    if as_json:
+        return
+    _show(shown)
+    if n_documents > limit:
+        console().print(f"and {n_documents - limit:,} more documents", style="dim")
+    say_next(["semascope", "predict", model, source, "--json", ">", "labels.jsonl"], ["semascope", "attribute", model, "TEXT"])
+
+
+class Predicted(NamedTuple):
+    """Labels that are predicted for a document, and the likeliest with their probabilities; none where no word is known."""
+
+    id: str
+    labels: list[str]
+    likely: dict[str, float]
+
+
+def _predicted(model: Any, ids: list[str], texts: list[str], top: int) -> Iterator[Predicted]:
+    if not texts:
+        return
+    p = model.predict_proba(texts)
+    for name, labels, row in zip(ids, model.predicted_labels(texts), p, strict=False):
+        best = [k for k in (-row).argsort(kind="stable")[: max(top, len(labels))] if row[k] > 0]
+        yield Predicted(name, labels if best else [], {model.label_names_[k]: round(float(row[k]), 6) for k in best})
+
+
+def _show(rows: list[Predicted]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, header_style="bold")
+    table.add_column("document", style="cyan")
+    table.add_column("labels, the predicted ones in bold")
+    for row in rows:
+        line = Text("  ").join(
+            Text(f"{name} {p:.0%}", style="bold" if name in row.labels else "dim") for name, p in row.likely.items()
+        )
+        table.add_row(Text(row.id), line if row.likely else "–")
+    console().print(table)

@@ -1,0 +1,70 @@
+"""The folder beside the model: its lock, and the lines that were set aside."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from semascope.errors import InputError
+
+BAD_LINES = "bad-lines.jsonl"
+LOCK = "lock"
+
+
+def folder_of(model: Path) -> Path:
+    """Where the journal of a model is."""
+    return model.with_name(model.name + ".stream")
+
+
+@contextmanager
+def locked(folder: Path, model: Path) -> Iterator[None]:
+    """Make the folder, and hold its lock: only one process may learn. The lock goes with the process, however that ends."""
+    import fcntl  # not on Windows
+
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / LOCK).open("a+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.seek(0)
+            holder = file.read().strip()
+            by = f" (its number is {holder})" if holder else ""
+            msg = f"{model}: another process{by} is learning from a stream into this model; only one can at a time."
+            raise InputError(msg) from None
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
+        yield
+
+
+class BadLines:
+    """A file of lines that could not be read.
+
+    Lines that were added after the model was saved are added again when the journal is learned again, so they are cut off
+    first: each is there exactly once.
+    """
+
+    def __init__(self, folder: Path, saved_size: int) -> None:
+        self.path = folder / BAD_LINES
+        if self._size() > saved_size:
+            os.truncate(self.path, saved_size)
+
+    def add(self, lines: Sequence[dict[str, Any]]) -> None:
+        """Write lines at the end; the journal has them until `sync`."""
+        with self.path.open("a", encoding="utf-8") as file:
+            file.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+
+    def sync(self) -> int:
+        """Put the lines on disk, and give the size of the file."""
+        if not self.path.exists():
+            return 0
+        with self.path.open("rb") as file:
+            os.fsync(file.fileno())
+        return self._size()
+
+    def _size(self) -> int:
+        return self.path.stat().st_size if self.path.exists() else 0
