@@ -14,18 +14,8 @@ import numpy as np
 
 from semascope.kernels.compile import strict_kernel
 from semascope.kernels.heldout import mix, uniform
-from semascope.kernels.particles import (
-    N_DOCUMENTS,
-    N_RESAMPLED,
-    N_WORDS,
-    copy_particles,
-    draw_ancestors,
-    has_room,
-    learn_document,
-    log_mean,
-    pair_of,
-    worth,
-)
+from semascope.kernels.particles import N_DOCUMENTS, N_RESAMPLED, N_WORDS, has_room, learn_document, pair_of
+from semascope.kernels.resampling import copy_particles, draw_ancestors, log_mean, worth
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

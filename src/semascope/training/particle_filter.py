@@ -15,8 +15,9 @@ import numpy as np
 
 from semascope.corpus.labels import LabelRows
 from semascope.corpus.rows import Rows
-from semascope.kernels.particles import N_DOCUMENTS, forget
+from semascope.kernels.particles import N_DOCUMENTS
 from semascope.kernels.remembering import TICK, learn_documents, rejuvenate, resample
+from semascope.kernels.resampling import forget
 from semascope.training.particles import Particles
 
 if TYPE_CHECKING:

@@ -1,0 +1,105 @@
+"""Weights of particles, and particles that take the places of others."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from semascope.kernels.compile import strict_kernel
+from semascope.kernels.particles import N_PAIRS, N_RESAMPLED, N_ROWS
+
+
+@strict_kernel
+def worth(logs):
+    """Number of particles that the weights are worth: (Σ ω)² / Σ ω²."""
+    most = logs.max()
+    total = squares = 0.0
+    for log in logs:
+        weight = np.exp(log - most)
+        total += weight
+        squares += weight * weight
+    return total * total / squares
+
+
+@strict_kernel
+def log_mean(logs, weights):
+    """Logarithm of the mean of exp(logs) by the weights, which are logarithms too."""
+    most, heaviest = logs.max(), weights.max()
+    total = of_all = 0.0
+    for p in range(len(logs)):
+        weight = np.exp(weights[p] - heaviest)
+        total += weight * np.exp(logs[p] - most)
+        of_all += weight
+    return most + np.log(total / of_all)
+
+
+@strict_kernel
+def draw_ancestors(logs, n_drawn, offset, ancestors):
+    """Draw which particle takes the place of each, in proportion to weights; those that live on stay where they are.
+
+    n_drawn     in    particles to draw, at even distances (systematic resampling); all of them, or one for all places
+    offset      in    a random number from 0 to 1
+    ancestors   int16[p]   out
+    """
+    n = len(logs)
+    weights = np.exp(logs - logs.max())
+    step = weights.sum() / n_drawn
+    copies, at, total = np.zeros(n, np.int64), 0, weights[0]
+    for i in range(n_drawn):
+        while total <= (i + offset) * step and at < n - 1:
+            at += 1
+            total += weights[at]
+        copies[at] += n // n_drawn
+    for p in range(n):
+        ancestors[p] = p if copies[p] > 0 else -1
+        copies[p] -= copies[p] > 0
+    giver = 0
+    for p in range(n):
+        if ancestors[p] < 0:
+            while copies[giver] == 0:
+                giver += 1
+            ancestors[p] = giver
+            copies[giver] -= 1
+
+
+@strict_kernel
+def copy_particles(tables, ancestors):
+    """Put particles in the place of others: only where they differ. What all of them have then joins what they share."""
+    kept = 0
+    row = np.empty(len(ancestors))
+    for number in range(tables.numbers[N_ROWS]):
+        pair = tables.pair[number]
+        for p in range(len(ancestors)):
+            row[p] = tables.differ[number, ancestors[p]]
+        shared = row.min()
+        tables.base[pair] += shared
+        if row.max() == shared:
+            tables.row[pair] = -1
+            continue
+        for p in range(len(ancestors)):
+            tables.differ[kept, p] = row[p] - shared
+        tables.row[pair], tables.pair[kept] = kept, pair
+        kept += 1
+    tables.numbers[N_ROWS] = kept
+    for label in range(len(tables.sizes)):
+        if not tables.uneven[label]:
+            continue
+        for p in range(len(ancestors)):
+            row[p] = tables.beside[label, ancestors[p]]
+        shared = row.min()
+        tables.sizes[label] += shared
+        tables.uneven[label] = row.max() > shared
+        for p in range(len(ancestors)):
+            tables.beside[label, p] = row[p] - shared
+    tables.logs[:] = 0
+    tables.numbers[N_RESAMPLED] += 1
+
+
+@strict_kernel
+def forget(tables, factor):
+    """Let everything that is known count for less."""
+    tables.base[: tables.numbers[N_PAIRS]] *= factor
+    for row in range(tables.numbers[N_ROWS]):
+        for p in range(tables.differ.shape[1]):
+            tables.differ[row, p] *= np.float32(factor)
+    tables.sizes[:] *= factor
+    tables.beside[:] *= factor
