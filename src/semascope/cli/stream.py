@@ -125,4 +125,4 @@ def _say_how_it_ended(path: Path, stream: DurableStream, figures: Figures, *, in
     if bad:
         console().print(bad)
     say(path, sentence)
-    say_next(["semascope", "stream", path, "--input", "FILE", "--follow"])
+    say_next(["semascope", "topics", path], ["semascope", "stream", path, "--input", "FILE", "--follow"])

@@ -122,7 +122,8 @@ def learn_document(tables, counts, labels, slots, alpha, eta, published, random,
             sizes[i, p] = tables.sizes[labels[i]] + tables.beside[labels[i], p]
             inverse[i, p] = 1 / (sizes[i, p] + n_words_eta)
     products, factors = np.ones(n_particles), np.ones(n_particles)
-    logs[:] = 0
+    for p in range(n_particles):
+        logs[p] = 0.0
     token = 0
     for j in range(len(counts)):
         pairs = slots[j * n_labels : (j + 1) * n_labels]
@@ -196,7 +197,8 @@ def add(tables, pairs, labels, chosen, sizes, inverse, n_words_eta):
             row = np.int32(tables.numbers[N_ROWS])
             tables.numbers[N_ROWS] += 1
             tables.row[pair], tables.pair[row] = row, pair
-            tables.differ[row] = 0
+            for q in range(n_particles):
+                tables.differ[row, q] = 0
         tables.differ[row, p] += np.float32(1)
         tables.beside[labels[chosen[p]], p] += 1
         tables.uneven[labels[chosen[p]]] = True

@@ -56,6 +56,13 @@ class Memory(NamedTuple):
 
 
 @strict_kernel
+def copy(source, target):
+    """Copy an array; NumPy's way, with its messages for arrays of other sizes, takes long to compile."""
+    for i in range(len(source)):
+        target[i] = source[i]
+
+
+@strict_kernel
 def can_take(memory, n_tokens, n_entries, n_labels):
     """Whether there is room for one more document."""
     last = memory.numbers[LAST]
@@ -84,12 +91,14 @@ def take(tables, memory, words, counts, labels, n_tokens):
     """Take a document at the end of the memory, open; nothing is chosen for its words yet."""
     last = memory.numbers[LAST]
     used, following = memory.firsts[last], memory.firsts[last + 1]
+    at = used[SLOTS]
     for j in range(len(words)):
         memory.counts[used[ENTRIES] + j] = counts[j]
         for i in range(len(labels)):
-            memory.slots[used[SLOTS] + j * len(labels) + i] = pair_of(tables, words[j], labels[i])
-    memory.shares[used[SLOTS] : used[SLOTS] + len(words) * len(labels)] = 0
-    memory.labels[used[LABELS] : used[LABELS] + len(labels)] = labels
+            memory.slots[at], memory.shares[at] = pair_of(tables, words[j], labels[i]), 0.0
+            at += 1
+    for i in range(len(labels)):
+        memory.labels[used[LABELS] + i] = labels[i]
     following[TOKENS], following[ENTRIES] = used[TOKENS] + n_tokens, used[ENTRIES] + len(words)
     following[SLOTS], following[LABELS] = used[SLOTS] + len(words) * len(labels), used[LABELS] + len(labels)
     memory.ticks[last] = memory.numbers[TICK]
@@ -105,7 +114,7 @@ def settle(memory, ancestors):
     old, settled = np.empty(n_particles, np.int16), 0
     first = memory.firsts[memory.numbers[OPEN], TOKENS]
     for number in range(n_open):
-        old[:] = memory.ancestors[number]
+        copy(memory.ancestors[number], old)
         alike = True
         for p in range(n_particles):
             memory.ancestors[number, p] = old[ancestors[p]]
@@ -116,9 +125,9 @@ def settle(memory, ancestors):
     memory.numbers[OPEN] += settled
     passed, left = memory.firsts[memory.numbers[OPEN], TOKENS] - first, open_words(memory)
     for token in range(left if passed > 0 else 0):
-        memory.open[token] = memory.open[token + passed]
+        copy(memory.open[token + passed], memory.open[token])
     for number in range(n_open - settled if settled > 0 else 0):
-        memory.ancestors[number] = memory.ancestors[number + settled]
+        copy(memory.ancestors[number + settled], memory.ancestors[number])
     return settled
 
 
@@ -127,7 +136,8 @@ def share_out(memory, document, particle, first):
     """Give each word of a document wholly to the label that a particle has chosen for it; `open` begins with word `first`."""
     begin, end = memory.firsts[document], memory.firsts[document + 1]
     n_labels = end[LABELS] - begin[LABELS]
-    memory.shares[begin[SLOTS] : end[SLOTS]] = 0
+    for slot in range(begin[SLOTS], end[SLOTS]):
+        memory.shares[slot] = 0.0
     token, slot = begin[TOKENS] - first, begin[SLOTS]
     for j in range(begin[ENTRIES], end[ENTRIES]):
         for _ in range(int(memory.counts[j])):
@@ -252,15 +262,18 @@ def learn_documents(
     for document in range(first, last):
         own = slice(ends[document], ends[document + 1])
         its_counts, its_labels = counts[own], labels[label_ends[document] : label_ends[document + 1]]
-        n_tokens, n_entries = np.int64(its_counts.sum()), len(its_counts)
+        n_entries, n_tokens, largest = len(its_counts), 0, 0
+        for j in range(ends[document], ends[document + 1]):
+            n_tokens += int(counts[j])
+            largest = max(largest, words[j])
         if n_tokens == 0 or len(its_labels) == 0:
             continue
         if not has_room(tables, n_entries * len(its_labels)) or not can_take(memory, n_tokens, n_entries, len(its_labels)):
             return document
-        tables.numbers[N_WORDS] = max(tables.numbers[N_WORDS], np.int64(words[own].max()) + 1)
+        tables.numbers[N_WORDS] = max(tables.numbers[N_WORDS], largest + 1)
         take(tables, memory, words[own], its_counts, its_labels, n_tokens)
         random = mix(mix(seeds[0]) ^ np.uint64(tables.numbers[N_DOCUMENTS]))
-        before[:] = tables.logs
+        copy(tables.logs, before)
         at, slots = open_words(memory) - n_tokens, memory.firsts[memory.numbers[LAST] - 1, SLOTS]
         learn_document(
             tables, its_counts, its_labels, memory.slots[slots : slots + n_entries * len(its_labels)], alpha, eta, published,

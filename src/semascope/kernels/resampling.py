@@ -9,9 +9,27 @@ from semascope.kernels.particles import N_PAIRS, N_RESAMPLED, N_ROWS
 
 
 @strict_kernel
+def largest(values):
+    """The largest number; NumPy's way takes long to compile."""
+    most = values[0]
+    for value in values:
+        most = max(most, value)
+    return most
+
+
+@strict_kernel
+def smallest(values):
+    """The smallest number."""
+    least = values[0]
+    for value in values:
+        least = min(least, value)
+    return least
+
+
+@strict_kernel
 def worth(logs):
     """Number of particles that the weights are worth: (Σ ω)² / Σ ω²."""
-    most = logs.max()
+    most = largest(logs)
     total = squares = 0.0
     for log in logs:
         weight = np.exp(log - most)
@@ -23,7 +41,7 @@ def worth(logs):
 @strict_kernel
 def log_mean(logs, weights):
     """Logarithm of the mean of exp(logs) by the weights, which are logarithms too."""
-    most, heaviest = logs.max(), weights.max()
+    most, heaviest = largest(logs), largest(weights)
     total = of_all = 0.0
     for p in range(len(logs)):
         weight = np.exp(weights[p] - heaviest)
@@ -41,8 +59,10 @@ def draw_ancestors(logs, n_drawn, offset, ancestors):
     ancestors   int16[p]   out
     """
     n = len(logs)
-    weights = np.exp(logs - logs.max())
-    step = weights.sum() / n_drawn
+    weights, step, most = np.empty(n), 0.0, largest(logs)
+    for p in range(n):
+        weights[p] = np.exp(logs[p] - most)
+        step += weights[p] / n_drawn
     copies, at, total = np.zeros(n, np.int64), 0, weights[0]
     for i in range(n_drawn):
         while total <= (i + offset) * step and at < n - 1:
@@ -70,9 +90,9 @@ def copy_particles(tables, ancestors):
         pair = tables.pair[number]
         for p in range(len(ancestors)):
             row[p] = tables.differ[number, ancestors[p]]
-        shared = row.min()
+        shared = smallest(row)
         tables.base[pair] += shared
-        if row.max() == shared:
+        if largest(row) == shared:
             tables.row[pair] = -1
             continue
         for p in range(len(ancestors)):
@@ -85,12 +105,13 @@ def copy_particles(tables, ancestors):
             continue
         for p in range(len(ancestors)):
             row[p] = tables.beside[label, ancestors[p]]
-        shared = row.min()
+        shared = smallest(row)
         tables.sizes[label] += shared
-        tables.uneven[label] = row.max() > shared
+        tables.uneven[label] = largest(row) > shared
         for p in range(len(ancestors)):
             tables.beside[label, p] = row[p] - shared
-    tables.logs[:] = 0
+    for p in range(len(ancestors)):
+        tables.logs[p] = 0.0
     tables.numbers[N_RESAMPLED] += 1
 
 

@@ -29,7 +29,7 @@ MOST_PARTICLES = np.iinfo(np.int16).max
 
 
 class OnlineLabeledLDA(TakesStreams):
-    """Labeled LDA from a stream by a particle filter (Zhou et al., 2014): labels and words may join at any time.
+    """Labeled LDA from a stream, by a particle filter: labels and words may join at any time.
 
     Several guesses which label every word is due to (particles) are followed at once. A word is weighed by how probable it was
     under each of them; when few carry all the weight, they take the place of the others. Documents on which all agree are kept

@@ -1,8 +1,9 @@
-"""Online Labeled LDA: a Rao-Blackwellised particle filter (Zhou, Gao et al. 2014), document by document.
+"""Online Labeled LDA: a Rao-Blackwellised particle filter, document by document.
 
 Each particle is a guess which label every word so far is due to. A new word is weighed by how probable it was under each
-particle, and given a label by each. When few particles carry all the weight, they take the place of the others, and some words
-that are remembered are sampled anew. The first documents are sampled again and again before the stream begins in earnest.
+particle, and given a label by each. When few particles carry all the weight, they take the place of the others. Documents on
+which all agree are remembered, and shared out anew among their labels now and then; the first ones before the stream begins in
+earnest.
 """
 
 from __future__ import annotations
