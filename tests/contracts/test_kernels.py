@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 import semascope
 from helpers import large_counts
-from semascope import PLSA, Corpus, ThreadEngine
+from semascope import PLSA, Corpus, LabeledLDA, OnlineLabeledLDA, ThreadEngine
 from semascope.kernels import compile as compiling
 
 
@@ -29,6 +29,13 @@ def use_everything(X, texts):
     model.perplexity(X)
     model.coherence(X)
     model.coherence(X, "c_v")
+    labels = [["a", "b"], ["b"]]
+    labelled = LabeledLDA(max_iter=2, random_state=0).fit(
+        X, [labels[number % 2] for number in range(model.doc_topics_.shape[0])]
+    )
+    labelled.perplexity(X)
+    labelled.predict(X)
+    OnlineLabeledLDA(n_initial=2, random_state=0).partial_fit(list(texts), labels)
     read = Corpus.from_texts(texts)
     PLSA(1, max_iter=1, random_state=0).fit(read).coherence(read, "c_v")
 

@@ -11,7 +11,7 @@ import polars as pl
 from semascope.corpus.analyze import Analyzer
 from semascope.corpus.count import as_utf8
 from semascope.corpus.rows import Rows
-from semascope.corpus.shards import frozen, read_only
+from semascope.corpus.shards import read_only
 from semascope.corpus.wordtable import WordTable
 from semascope.kernels.rows import renumber
 
@@ -44,8 +44,7 @@ class GrowingWords:
         plain = self.analyzer.token_pattern is None and self.analyzer.ngrams == (1, 1)
         ends, tokens, counts = self._tokens(list(texts)) if plain else self._words_of(texts)
         of_token = self._of_token if plain else np.arange(len(self.listed), dtype=np.int32)
-        numbers = frozen(of_token, np.int32)
-        return read_only(Rows(*renumber(frozen(ends, np.int64), frozen(tokens, np.int32), counts, numbers, len(self.listed))))
+        return read_only(Rows(*renumber(ends, tokens, counts, of_token, len(self.listed))))
 
     def numbers_of(self, words: pl.Series) -> NDArray[np.int32]:
         """Give the numbers of words, all of which are known from now on."""
