@@ -17,6 +17,7 @@ FILE = "docs.jsonl.gz"
 NEWSGROUPS = "labelled/20newsgroups"
 REUTERS = "labelled/reuters21578"
 CVE = "scale/cve"
+DEBIAN = "poly/debian"
 
 MISSING = (
     f"Set {VARIABLE} to a directory with collections, one JSON object a line with the fields id and text: "
@@ -40,10 +41,16 @@ def collections() -> list[str]:
 def texts(collection: str) -> dict[str, list[str]]:
     """The texts of a collection by language; those that do not say are under ""."""
     by_language: dict[str, list[str]] = {}
-    for record in _records(folder(collection) / FILE):
+    for record in records(collection):
         for language, text in record.get("texts", {"": record.get("text")}).items():
             by_language.setdefault(language, []).append(text or "")
     return by_language
+
+
+def records(collection: str) -> Iterator[dict]:
+    """The documents of a collection with all their fields."""
+    with gzip.open(folder(collection) / FILE, "rt", encoding="utf-8") as file:
+        yield from map(json.loads, file)
 
 
 def folder(collection: str) -> Path:
@@ -58,11 +65,6 @@ def _home() -> Path:
     if not os.environ.get(VARIABLE):
         raise NoDataError(MISSING)
     return Path(os.environ[VARIABLE])
-
-
-def _records(path: Path) -> Iterator[dict]:
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        yield from map(json.loads, file)
 
 
 def ap89_like(

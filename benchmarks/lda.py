@@ -194,7 +194,7 @@ def _fit(python: str, order: dict[str, Any], split: Split) -> dict[str, Any]:
         command = [python, "-m", "benchmarks.lda_worker", str(path)]
         others = harness.OthersWork()
         # It runs where its files are, because BigARTM leaves logs where it runs.
-        done = subprocess.run(command, cwd=home, env=_environment(), capture_output=True, text=True, check=False)
+        done = subprocess.run(command, cwd=home, env=worker_environment(), capture_output=True, text=True, check=False)
         busy = others.cores()
         if done.returncode:
             raise RuntimeError(f"{order['system']} failed:\n{done.stdout}\n{done.stderr}")
@@ -204,7 +204,7 @@ def _fit(python: str, order: dict[str, Any], split: Split) -> dict[str, Any]:
     return {"seed": order["seed"], **answer, "others": busy, "disturbed": busy > harness.DISTURBED}
 
 
-def _environment() -> dict[str, str]:
+def worker_environment() -> dict[str, str]:
     """Variables of a worker: it finds this package, and libraries for matrices start no threads beside the two it has."""
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")

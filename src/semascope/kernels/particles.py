@@ -25,8 +25,7 @@ N_PAIRS, N_ROWS, N_WORDS, N_DOCUMENTS, N_RESAMPLED = range(5)
 class Tables(NamedTuple):
     """What particles know; p is the number of particles.
 
-    keys     int64[c]       pairs by hash: word · 2^32 + label, or -1; c is a power of two
-    places   int32[c]       number of each pair
+    buckets  int64[c, 2]    pairs by hash: word · 2^32 + label, or -1, and the number of the pair; c is a power of two
     word     int32[n]       of each pair
     label    int32[n]
     base     float64[n]     words due to the label, as far as all particles agree
@@ -40,8 +39,7 @@ class Tables(NamedTuple):
     numbers  int64[5]       pairs, rows, words of the vocabulary, documents, how often particles took others' places
     """
 
-    keys: NDArray[np.int64]
-    places: NDArray[np.int32]
+    buckets: NDArray[np.int64]
     word: NDArray[np.int32]
     label: NDArray[np.int32]
     base: NDArray[np.float64]
@@ -62,37 +60,37 @@ class Tables(NamedTuple):
 def pair_of(tables, word, label):
     """Number of a pair, which joins the table if it is new; there must be room."""
     key = (np.int64(word) << 32) | np.int64(label)
-    last = len(tables.keys) - 1
+    last = len(tables.buckets) - 1
     at = np.int64(mix(np.uint64(key))) & last
-    while tables.keys[at] != key:
-        if tables.keys[at] < 0:
+    while tables.buckets[at, 0] != key:
+        if tables.buckets[at, 0] < 0:
             new = tables.numbers[N_PAIRS]
-            tables.keys[at], tables.places[at] = key, new
+            tables.buckets[at, 0], tables.buckets[at, 1] = key, new
             tables.word[new], tables.label[new] = word, label
             tables.base[new], tables.row[new] = 0.0, -1
             tables.numbers[N_PAIRS] += 1
             return new
         at = (at + 1) & last
-    return np.int64(tables.places[at])
+    return tables.buckets[at, 1]
 
 
 @strict_kernel
 def fill_buckets(tables):
     """Enter all pairs into empty buckets."""
-    last = len(tables.keys) - 1
+    last = len(tables.buckets) - 1
     for pair in range(tables.numbers[N_PAIRS]):
         key = (np.int64(tables.word[pair]) << 32) | np.int64(tables.label[pair])
         at = np.int64(mix(np.uint64(key))) & last
-        while tables.keys[at] >= 0:
+        while tables.buckets[at, 0] >= 0:
             at = (at + 1) & last
-        tables.keys[at], tables.places[at] = key, pair
+        tables.buckets[at, 0], tables.buckets[at, 1] = key, pair
 
 
 @strict_kernel
 def has_room(tables, n_pairs):
     """Whether so many pairs may join, and differ."""
     known, rows = tables.numbers[N_PAIRS] + n_pairs, tables.numbers[N_ROWS] + n_pairs
-    return known <= len(tables.base) and 2 * known <= len(tables.keys) and rows <= len(tables.pair)
+    return known <= len(tables.base) and 2 * known <= len(tables.buckets) and rows <= len(tables.pair)
 
 
 # --- one document ----------------------------------------------------------------------------------------------------------

@@ -40,9 +40,9 @@ class Particles:
         """Know nothing yet, but perhaps how many words there are."""
         numbers, more = np.zeros(5, np.int64), (0, n_particles)
         numbers[N_WORDS] = n_words
-        empty = {name: np.empty(0, np.int32) for name in ("places", "word", "label", "row", "pair")}
+        empty = {name: np.empty(0, np.int32) for name in ("word", "label", "row", "pair")}
         tables = Tables(
-            **empty, keys=np.empty(0, np.int64), base=np.empty(0), differ=np.empty(more, np.float32), sizes=np.zeros(0),
+            **empty, buckets=np.empty((0, 2), np.int64), base=np.empty(0), differ=np.empty(more, np.float32), sizes=np.zeros(0),
             beside=np.zeros(more), uneven=np.zeros(0, np.bool_), logs=np.zeros(n_particles), numbers=numbers,
         )  # fmt: skip
         memory = Memory(
@@ -88,14 +88,13 @@ class Particles:
             grown = {name: _longer(getattr(tables, name), n_pairs, n_more) for name in ("word", "label", "base", "row")}
             tables = tables._replace(**grown)
         self.tables = tables
-        if 2 * (n_pairs + n_more) > len(tables.keys):
+        if 2 * (n_pairs + n_more) > len(tables.buckets):
             self._fill_buckets(n_pairs + n_more)
 
     def _fill_buckets(self, n_pairs: int) -> None:
         """Have buckets for so many pairs, half of them free."""
         n_buckets = 1 << (4 * n_pairs + ROOM).bit_length()
-        keys, places = np.full(n_buckets, -1, np.int64), np.empty(n_buckets, np.int32)
-        self.tables = self.tables._replace(keys=keys, places=places)
+        self.tables = self.tables._replace(buckets=np.full((n_buckets, 2), -1, np.int64))
         fill_buckets(self.tables)
 
     def have_memory(self, n_tokens: int, n_entries: int, n_labels: int) -> None:
@@ -137,7 +136,7 @@ class Particles:
         """Take up what `to_arrays` gave, by name."""
         fields: dict[str, Any] = {field: np.array(array(name)) for name, field in SAVED.items()}
         uneven = fields["beside"].any(axis=1)
-        tables = Tables(keys=np.empty(0, np.int64), places=np.empty(0, np.int32), uneven=uneven, **fields)
+        tables = Tables(buckets=np.empty((0, 2), np.int64), uneven=uneven, **fields)
         memory = Memory(*(np.array(array(f"memory_{name}")) for name in Memory._fields))
         particles = cls(tables, memory)
         particles._fill_buckets(int(tables.numbers[N_PAIRS]))
