@@ -24,7 +24,7 @@ from semascope.corpus.ngrams import RunTable
 from semascope.corpus.pieces import Piece, PieceList
 from semascope.corpus.rows import joined
 from semascope.corpus.texts import in_list
-from semascope.kernels.rows import by_word, renumber
+from semascope.kernels.rows import by_word, renumber, renumber_few
 
 COLLECTIONS = [
     *(f"ir/{name}" for name in ("cacm", "cisi", "cran", "med", "time")),
@@ -104,11 +104,12 @@ def test_renumbering_gives_the_matrix_that_scipy_gives(seed, n_rows, n_words):
     matrix = sp.random_array((n_rows, n_words), density=0.4, rng=rng, format="csr")
     matrix.data = rng.integers(1, 9, matrix.nnz).astype(np.float32)
     new_number = rng.integers(-1, 6, n_words).astype(np.int32)
-    ends, words, counts = renumber(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data, new_number, 6)
+    rows = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data
     want = reference_renumber(matrix, new_number, 6)
-    assert ends.tolist() == want.indptr.tolist()
-    assert words.tolist() == want.indices.tolist()
-    assert counts.tolist() == want.data.tolist()
+    for ends, words, counts in (renumber(*rows, new_number, 6), renumber_few(*rows, new_number)):
+        assert ends.tolist() == want.indptr.tolist()
+        assert words.tolist() == want.indices.tolist()
+        assert counts.tolist() == want.data.tolist()
 
 
 @settings(max_examples=100, deadline=None)

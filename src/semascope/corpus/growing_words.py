@@ -13,7 +13,7 @@ from semascope.corpus.count import as_utf8
 from semascope.corpus.rows import Rows
 from semascope.corpus.shards import read_only
 from semascope.corpus.wordtable import WordTable
-from semascope.kernels.rows import renumber
+from semascope.kernels.rows import renumber_few
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,7 +44,7 @@ class GrowingWords:
         plain = self.analyzer.token_pattern is None and self.analyzer.ngrams == (1, 1)
         ends, tokens, counts = self._tokens(list(texts)) if plain else self._words_of(texts)
         of_token = self._of_token if plain else np.arange(len(self.listed), dtype=np.int32)
-        return read_only(Rows(*renumber(ends, tokens, counts, of_token, len(self.listed))))
+        return read_only(Rows(*renumber_few(ends, tokens, counts, of_token)))
 
     def numbers_of(self, words: pl.Series) -> NDArray[np.int32]:
         """Give the numbers of words, all of which are known from now on."""
@@ -60,7 +60,7 @@ class GrowingWords:
         """Words as the tokeniser numbers them; those it has not met before are looked up."""
         text, offsets = as_utf8(texts, 0, lowercase=self.analyzer.lowercase)
         counted = self._table.count(text, offsets, self.analyzer.letters(), self.analyzer.min_length)
-        new = self._table.words().slice(len(self._of_token)).to_list()
+        new = self._table.words(len(self._of_token)).to_list() if self._table.n_words > len(self._of_token) else []
         if new:
             stops = self.analyzer.stop_set()
             stems = self.analyzer.stems(new)

@@ -9,7 +9,7 @@ import polars as pl
 import pyarrow as pa
 
 from semascope.kernels.tokenise import count_while_room
-from semascope.kernels.words import FIELDS, LAST_ROW, START, TOTAL, fill_buckets, merge_words
+from semascope.kernels.words import FIELDS, START, TOTAL, fill_buckets, merge_words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,6 +20,7 @@ class WordTable:
 
     def __init__(self, capacity: int = 1 << 14) -> None:
         self._size = np.zeros(2, dtype=np.int64)
+        self._n_rows = 0
         self._buckets = np.full(2 * capacity, -1, dtype=np.int32)
         self._records = np.empty((capacity, FIELDS), dtype=np.int64)
         self._letters = np.empty(8 * capacity, dtype=np.uint8)
@@ -32,12 +33,12 @@ class WordTable:
         """How often each word was met."""
         return self._records[: self.n_words, TOTAL].copy()
 
-    def words(self) -> pl.Series:
-        """The words, in the order of their numbers."""
+    def words(self, first: int = 0) -> pl.Series:
+        """The words from one on, in the order of their numbers."""
         n_words, n_bytes = self._size.tolist()
-        offsets = np.append(self._records[:n_words, START], n_bytes)
+        offsets = np.append(self._records[first:n_words, START], n_bytes)
         buffers = pa.py_buffer(offsets), pa.py_buffer(self._letters[:n_bytes])
-        return pl.Series("word", pa.LargeStringArray.from_buffers(n_words, *buffers), dtype=pl.String)
+        return pl.Series("word", pa.LargeStringArray.from_buffers(n_words - first, *buffers), dtype=pl.String)
 
     def count(
         self,
@@ -74,15 +75,15 @@ class WordTable:
         row_ends = np.zeros(n_documents + 1, dtype=np.int64)
         # Lower case may need more bytes, but never twice as many.
         word = np.empty(2 * int(np.diff(offsets).max(initial=0)) + 8, dtype=np.uint8)
-        self._records[: self.n_words, LAST_ROW] = -1  # rows are numbered anew in each block
         row, at, filled, missing = 0, 0, 0, 0
         while row < n_documents:
             if missing:
                 self._make_room(self.n_words + 1, missing)
             row, at, filled, missing = count_while_room(
-                text, offsets, letters, min_length, as_read, word, row, at, filled,
+                text, offsets, letters, min_length, as_read, word, self._n_rows, row, at, filled,
                 self._size, self._buckets, self._records, self._letters, row_ends, numbers, counts,
             )  # fmt: skip
+        self._n_rows += n_documents
         return row_ends, numbers[:filled].copy(), counts[:filled].copy()
 
     def merge(self, other: WordTable) -> NDArray[np.int64]:

@@ -10,7 +10,7 @@ from semascope.kernels.words import LAST_AT, LAST_ROW, TOTAL, find, hash_of, ins
 
 @strict_kernel
 def count_while_room(
-    text, offsets, letters, min_length, as_read, word, row, at, filled,
+    text, offsets, letters, min_length, as_read, word, first_row, row, at, filled,
     size, buckets, records, known, row_ends, numbers, counts,
 ):  # fmt: skip
     """Count words from document `row`, byte `at`, until all are counted or a new word has no room in the table.
@@ -21,6 +21,7 @@ def count_while_room(
 
     text … as_read             in       as corpus/wordtable.py::WordTable.count describes them
     word       uint8[n]        scratch  longer than any word
+    first_row                  in       documents that were counted into the table before
     size … known               in, out  the table, see kernels/words.py
     row_ends   int64[d + 1]    out      where each document's row ends
     numbers    int32[m]        out      word numbers, in the order of their first use in a document
@@ -45,10 +46,10 @@ def count_while_room(
                     return row, start, filled, n_bytes
                 number = insert(size, buckets, records, known, word, n_bytes, head, mixed, bucket)
             records[number, TOTAL] += 1
-            if records[number, LAST_ROW] == row and not as_read:
+            if records[number, LAST_ROW] == first_row + row and not as_read:
                 counts[records[number, LAST_AT]] += 1
             else:
-                records[number, LAST_ROW] = row
+                records[number, LAST_ROW] = first_row + row
                 records[number, LAST_AT] = filled
                 numbers[filled] = number
                 counts[filled] = 1
