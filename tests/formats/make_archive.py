@@ -16,6 +16,8 @@ if __name__ == "__main__":
     corpus.save(home / "corpus")
     model = ss.PLSA(2, random_state=0).fit(corpus)
     model.save(home / "model")
+    ss.LabeledLDA(background=1, max_iter=4, random_state=0).fit(corpus).save(home / "labeled-model")
+    ss.OnlineLabeledLDA(n_initial=1, random_state=0).partial_fit(corpus).save(home / "online-model")
     index = ss.Index.build(corpus, model, path=home / "index")
     index.add(["A bird sees a cat."], ids=["d"])
     index.delete("c")

@@ -258,6 +258,19 @@ def test_archives_of_indexes_stay_readable(archive):
 
 
 @pytest.mark.parametrize("archive", [path for path in ARCHIVES if path.name != "v1"], ids=lambda path: path.name)
+def test_archives_of_models_of_labels_stay_readable(archive):
+    corpus = ss.Corpus.open(archive / "corpus")
+    model = ss.load(archive / "labeled-model")
+    assert model.topic_names_ == ["animals", "pets", "background 1"]
+    assert model.predict(corpus)[0]
+    assert model.perplexity(corpus) < 10
+    online = ss.load(archive / "online-model").partial_fit("The horse sees the cat.", ["animals", "farm"])
+    assert online.label_names_ == ["animals", "pets", "farm"]
+    assert online.vocabulary_[-1] == "horse"
+    assert online.n_documents_seen_ == 4
+
+
+@pytest.mark.parametrize("archive", [path for path in ARCHIVES if path.name != "v1"], ids=lambda path: path.name)
 def test_archives_of_several_languages_stay_readable(archive):
     corpus = ss.Corpus.open(archive / "polylingual-corpus")
     assert corpus.languages == ("en", "de")
