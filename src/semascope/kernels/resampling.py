@@ -9,27 +9,18 @@ from semascope.kernels.particles import N_PAIRS, N_RESAMPLED, N_ROWS
 
 
 @strict_kernel
-def largest(values):
-    """The largest number; NumPy's way takes long to compile."""
-    most = values[0]
+def extremes(values):
+    """The smallest and the largest number; NumPy's way takes long to compile."""
+    least = most = values[0]
     for value in values:
-        most = max(most, value)
-    return most
-
-
-@strict_kernel
-def smallest(values):
-    """The smallest number."""
-    least = values[0]
-    for value in values:
-        least = min(least, value)
-    return least
+        least, most = min(least, value), max(most, value)
+    return least, most
 
 
 @strict_kernel
 def worth(logs):
     """Number of particles that the weights are worth: (Σ ω)² / Σ ω²."""
-    most = largest(logs)
+    _, most = extremes(logs)
     total = squares = 0.0
     for log in logs:
         weight = np.exp(log - most)
@@ -41,7 +32,7 @@ def worth(logs):
 @strict_kernel
 def log_mean(logs, weights):
     """Logarithm of the mean of exp(logs) by the weights, which are logarithms too."""
-    most, heaviest = largest(logs), largest(weights)
+    (_, most), (_, heaviest) = extremes(logs), extremes(weights)
     total = of_all = 0.0
     for p in range(len(logs)):
         weight = np.exp(weights[p] - heaviest)
@@ -59,7 +50,8 @@ def draw_ancestors(logs, n_drawn, offset, ancestors):
     ancestors   int16[p]   out
     """
     n = len(logs)
-    weights, step, most = np.empty(n), 0.0, largest(logs)
+    weights, step = np.empty(n), 0.0
+    _, most = extremes(logs)
     for p in range(n):
         weights[p] = np.exp(logs[p] - most)
         step += weights[p] / n_drawn
@@ -90,9 +82,9 @@ def copy_particles(tables, ancestors):
         pair = tables.pair[number]
         for p in range(len(ancestors)):
             row[p] = tables.differ[number, ancestors[p]]
-        shared = smallest(row)
+        shared, most = extremes(row)
         tables.base[pair] += shared
-        if largest(row) == shared:
+        if most == shared:
             tables.row[pair] = -1
             continue
         for p in range(len(ancestors)):
@@ -105,9 +97,9 @@ def copy_particles(tables, ancestors):
             continue
         for p in range(len(ancestors)):
             row[p] = tables.beside[label, ancestors[p]]
-        shared = smallest(row)
+        shared, most = extremes(row)
         tables.sizes[label] += shared
-        tables.uneven[label] = largest(row) > shared
+        tables.uneven[label] = most > shared
         for p in range(len(ancestors)):
             tables.beside[label, p] = row[p] - shared
     for p in range(len(ancestors)):
