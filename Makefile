@@ -9,12 +9,12 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test check java bench clean
+.PHONY: demo test check java browser bench clean
 
 demo: $(VENV)/.installed
 	$(BIN)/semascope demo demo
 
-test: check java
+test: check java browser
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
 check: $(VENV)/.installed-test
@@ -29,6 +29,15 @@ java:
 			apt-get update -qq && apt-get install -qq --yes openjdk-17-jre-headless; \
 		else \
 			echo "The tests of the Spark engine need Java 17 or later (Debian: apt-get install openjdk-17-jre-headless)."; exit 1; \
+		fi; }
+
+# The explorer is tested in a browser: Debian's Chromium, which is installed likewise.
+browser:
+	@command -v chromium > /dev/null || { \
+		if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+			apt-get update -qq && apt-get install -qq --yes --no-install-recommends chromium; \
+		else \
+			echo "The tests of the explorer need Chromium (Debian: apt-get install chromium)."; exit 1; \
 		fi; }
 
 bench: $(VENV)/.installed-bench

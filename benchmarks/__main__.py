@@ -33,6 +33,7 @@ NAMES = (
     "lsa_quality",
     "hybrid",
     "search_speed",
+    "explorer",
     "plsi_paper",
 )
 

@@ -106,7 +106,7 @@ def own_corpus(model: TopicModel) -> Corpus:
 
 def report(model: TopicModel, corpus: Corpus, n_words: int = 10) -> Report:
     """Judge a model by a corpus: perplexity by the documents held out, if it is the one they were held out of."""
-    judges, relation = _judges(model, corpus)
+    judges, relation = judges_of(model, corpus)
     return Report(
         judges.n_documents,
         relation,
@@ -117,7 +117,7 @@ def report(model: TopicModel, corpus: Corpus, n_words: int = 10) -> Report:
     )
 
 
-def _judges(model: TopicModel, corpus: Corpus) -> tuple[Corpus, str]:
+def judges_of(model: TopicModel, corpus: Corpus) -> tuple[Corpus, str]:
     """Give the documents to judge by, and what they are to the model."""
     about: dict[str, Any] = model.corpus_
     if corpus.fingerprint == about["fingerprint"]:

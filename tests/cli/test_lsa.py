@@ -57,7 +57,10 @@ def test_info_shows_dimensions(run, lsa):
 
 
 def test_options_of_other_models_are_refused(run, corpus, tmp_path):
-    assert "--alpha is for --model lda or labeled, not for lsa" in run("fit", corpus, tmp_path / "m", "--model", "lsa", "--alpha", 1).err
+    assert (
+        "--alpha is for --model lda or labeled, not for lsa"
+        in run("fit", corpus, tmp_path / "m", "--model", "lsa", "--alpha", 1).err
+    )
     assert "--weighting is for --model lsa, not for plsa" in run("fit", corpus, tmp_path / "m", "--weighting", "counts").err
 
 

@@ -13,7 +13,7 @@ from semascope.cli.app import app
 
 MODULES = (
     "build", "fit", "topics", "infer", "predict", "attribute", "stream", "counterparts", "neighbors", "index", "search",
-    "index_changes", "edit", "evaluate", "evaluate_search", "sweep", "info", "demo",
+    "index_changes", "edit", "evaluate", "evaluate_search", "sweep", "info", "explore", "report", "demo",
 )  # fmt: skip
 
 for _name in MODULES:

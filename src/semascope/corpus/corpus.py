@@ -26,12 +26,13 @@ from semascope.corpus.building import (
     write_corpus,
 )
 from semascope.corpus.count import count_texts, count_tokens
-from semascope.corpus.documents import check_unique, described, numbered, numbers_in, numbers_of, without_empty_columns
+from semascope.corpus.documents import check_unique, described, divided, numbered, numbers_in, numbers_of, without_empty_columns
 from semascope.corpus.lexicon import Lexicon
 from semascope.corpus.matrix import lexicon_of_columns, matrix_of_rows, rows_of_matrix
 from semascope.corpus.number import CountedLanguages
 from semascope.corpus.pieces import PieceList
 from semascope.corpus.readers.fields import document_schema
+from semascope.corpus.reprs import shown
 from semascope.corpus.rows import Rows, joined
 from semascope.corpus.shards import ShardRef, cut, frozen, read_only, shard_of
 from semascope.corpus.writing import FORMAT, VERSION, CorpusWriter, fingerprint
@@ -348,6 +349,9 @@ class Corpus:
     def __repr__(self) -> str:
         return f"<Corpus: {self.n_documents:,} documents, {self.n_words:,} words, {self.n_tokens:,.0f} tokens>"
 
+    def _repr_html_(self) -> str:
+        return shown(self)
+
     def aligned(self, vocabulary: Lexicon | pl.Series) -> Corpus:
         """Give the same documents over another vocabulary; words that are not in it, by language and letters, are left out."""
         lexicon = Lexicon.of(vocabulary)
@@ -401,9 +405,8 @@ class Corpus:
         if not 0.0 < test < 1.0:
             msg = f"the test part must be a share between 0 and 1, but was {test}."
             raise InputError(msg)
-        order = np.random.default_rng(seed).permutation(self.n_documents)
-        n_test = round(test * self.n_documents)
-        return self.filter(np.sort(order[n_test:])), self.filter(np.sort(order[:n_test]))
+        to_learn_from, to_test_by = divided(self.n_documents, test, seed)
+        return self.filter(to_learn_from), self.filter(to_test_by)
 
 
 def _lexicon_of(vocabulary: Lexicon | pl.Series | None, language: str | None) -> Lexicon | None:

@@ -84,3 +84,10 @@ def numbers_in(keep: Sequence[int] | NDArray[Any], n_documents: int) -> NDArray[
         msg = f"filter got {len(chosen):,} truth values for {n_documents:,} documents."
         raise InputError(msg)
     return np.flatnonzero(chosen)
+
+
+def divided(n_documents: int, test: float, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Divide document numbers at random into those to learn from and those to test by."""
+    order = np.random.default_rng(seed).permutation(n_documents)
+    n_test = round(test * n_documents)
+    return np.sort(order[n_test:]), np.sort(order[:n_test])

@@ -22,7 +22,9 @@ from semascope.models.contradictions import is_positive
 from semascope.models.given import is_whole
 from semascope.models.given_labels import given_labels
 from semascope.models.label_scores import Calibration
+from semascope.models.plotting import Plots
 from semascope.models.predicting_labels import PredictsLabels
+from semascope.models.reprs import ShowsTopics
 from semascope.storage import Directory, Draft
 from semascope.training.labelwords import LabelWords
 
@@ -33,7 +35,7 @@ FILES = {"ends": "pair_ends", "labels": "pair_labels", "counts": "pair_counts", 
 """Where the arrays of `LabelWords` are kept in the directory of a model."""
 
 
-class LabelledModel(PredictsLabels):
+class LabelledModel(Plots, ShowsTopics, PredictsLabels):
     """A model in which every label is a topic. Subclasses fit it, and give `label_words_` and `label_names_`.
 
     `label_words_` may have more topics than there are labels: those after them are the background, open to every document.

@@ -18,6 +18,8 @@ from semascope.evaluation.heldout import perplexity
 from semascope.evaluation.watching import watching
 from semascope.models.base import Model
 from semascope.models.given import is_whole
+from semascope.models.plotting import Plots
+from semascope.models.reprs import ShowsTopics
 from semascope.models.topics import NamedTopics
 from semascope.models.words import word_table
 from semascope.training.checkpoint import Checkpoints
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class TopicModel(NamedTopics, Model):
+class TopicModel(NamedTopics, Plots, ShowsTopics, Model):
     """A model whose topics are distributions over words. Subclasses fit it."""
 
     noun: ClassVar[str] = "topics"

@@ -20,7 +20,7 @@ from semascope.retrieval.filters import Where, wanted
 from semascope.retrieval.growing import Growing
 from semascope.retrieval.queries import Queries
 from semascope.retrieval.ranking import Ranking, ranked
-from semascope.retrieval.results import Hit
+from semascope.retrieval.results import Hit, Hits
 from semascope.retrieval.segments import documents_of
 from semascope.retrieval.showing import MOST_RELATED, NEAR, Near, Shower, telling_words, worth_of
 from semascope.retrieval.similarities import DEFAULT, Similarities
@@ -124,8 +124,8 @@ class Index(Growing):
 
         Returns
         -------
-        list of Hit, or of lists of Hit
-            Best first. A query of which no document has any word finds nothing.
+        Hits, or a list of them
+            Lists of `Hit`, best first. A query of which no document has any word finds nothing.
         """
         several = isinstance(query, Iterable) and not isinstance(query, str)
         texts: list[Any] = list(query) if several else [query]
@@ -137,7 +137,7 @@ class Index(Growing):
         ]
         return found if several else found[0]
 
-    def similar(self, id: str, k: int = 10, *, by: str = DEFAULT, where: Where | None = None) -> list[Hit]:
+    def similar(self, id: str, k: int = 10, *, by: str = DEFAULT, where: Where | None = None) -> Hits:
         """Find the documents that are most like one of the index, itself left out."""
         _see_that_it_is_some(k)
         number = self.number_of(id)
@@ -212,9 +212,9 @@ class Index(Growing):
 
         return Shower(worth_of(query, self._words), near, self._analyzers)
 
-    def _hits(self, ranking: Ranking, query: Rows | None) -> list[Hit]:
+    def _hits(self, ranking: Ranking, query: Rows | None) -> Hits:
         shower = None if query is None else self._shower(query)
-        hits = []
+        hits = Hits()
         for number, score in zip(ranking.numbers.tolist(), ranking.scores.tolist(), strict=True):
             segment, place = self._place(number)
             corpus = self._segments[segment].corpus

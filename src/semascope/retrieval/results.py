@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from semascope.markup import Markup, element, joined
 from semascope.retrieval.snippets import Snippet
 
 
@@ -32,3 +33,33 @@ class Hit:
             plain["snippet"] = self.snippet.text
             plain["marks"] = [[mark.start, mark.end, mark.kind] for mark in self.snippet.marks]
         return plain
+
+
+class Hits(list[Hit]):
+    """Documents that were found, best first; a list that notebooks show as a table."""
+
+    def _repr_html_(self) -> str:
+        if not self:
+            return element("p", "Nothing was found.")
+        names = ("", "score", "document", "labels")
+        head = element("tr", *(element("th", name) for name in names))
+        rows = [_row(rank, hit) for rank, hit in enumerate(self, 1)]
+        return element("table", element("thead", head), element("tbody", *rows))
+
+
+def _row(rank: int, hit: Hit) -> Markup:
+    about = element(
+        "td", element("b", hit.title or hit.id), element("br"), None if hit.snippet is None else _marked(hit.snippet)
+    )
+    return element("tr", element("td", rank), element("td", f"{hit.score:.3g}"), about, element("td", ", ".join(hit.labels)))
+
+
+def _marked(snippet: Snippet) -> Markup:
+    """A passage with its marked words: those of the query, and slanted those near it in meaning."""
+    pieces: list[Any] = []
+    at = 0
+    for mark in snippet.marks:
+        word = element("mark" if mark.kind == "match" else "i", snippet.text[mark.start : mark.end])
+        pieces += [snippet.text[at : mark.start], word]
+        at = mark.end
+    return joined([*pieces, snippet.text[at:]])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -62,6 +61,7 @@ class Shower:
 
     def __init__(self, asked: Mapping[str, float], near: Callable[[], set[str]], analyzers: Analyzers | None) -> None:
         self._asked, self._find_near = asked, near
+        self._found: set[str] | None = None
         self._analyzers = analyzers or Analyzer()
 
     def snippet(self, text: Any, language: str) -> Snippet | None:
@@ -76,9 +76,11 @@ class Shower:
     def _of_text(self, text: str, language: str) -> Snippet:
         return snippet_of(text, analyzer_of(self._analyzers, language), self._asked, self._near)
 
-    @cached_property
+    @property
     def _near(self) -> set[str]:
-        return self._find_near()
+        if self._found is None:  # a cached property would have all threads wait for each other
+            self._found = self._find_near()
+        return self._found
 
 
 def worth_of(query: Rows, words: Words) -> dict[str, float]:

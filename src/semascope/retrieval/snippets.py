@@ -74,7 +74,7 @@ def snippet_of(text: str, analyzer: Analyzer, asked: Mapping[str, float], relate
         for token in found[best : best + LENGTH]
         if token.word in asked or token.word in related
     ]
-    return _tidied(text, start, end, marks)
+    return tidied(text, start, end, marks)
 
 
 def _best_window(words: list[str], asked: Mapping[str, float], related: Collection[str]) -> int:
@@ -91,7 +91,7 @@ def _best_window(words: list[str], asked: Mapping[str, float], related: Collecti
     return max(min(best - LEAD, len(words) - LENGTH), 0)
 
 
-def _tidied(text: str, start: int, end: int, marks: list[Mark]) -> Snippet:
+def tidied(text: str, start: int, end: int, marks: list[Mark]) -> Snippet:
     """Cut the passage out, with one blank for any run of blanks, and dots where the text goes on."""
     pieces: list[str] = ["… "] if start > 0 else []
     moved, at, length = [], start, len(pieces[0]) if pieces else 0

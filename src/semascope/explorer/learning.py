@@ -1,0 +1,212 @@
+"""Learning while serving: what is posted is learned for good by one thread, and others read what is known so far."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import json
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from pathlib import Path
+from queue import Empty, Full, Queue
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from semascope.errors import SemascopeError
+from semascope.explorer.answers import Status
+from semascope.explorer.errors import RefusedError, UnavailableError
+from semascope.explorer.progress import Learned, Progress
+
+if TYPE_CHECKING:
+    from semascope.explorer.state import Explored
+    from semascope.models.online_labeled import OnlineLabeledLDA
+    from semascope.streaming.learning import DurableStream
+    from semascope.streaming.records import Line
+
+SOURCE = "api"
+"""What the journal calls whatever is posted."""
+AT_ONCE = 256
+"""Documents that are put into the journal together."""
+MOST_WAITING = 400
+"""Requests that wait to be learned."""
+LOOK_AGAIN = 1.0
+"""Seconds between the versions that readers see."""
+SAVE_SECONDS = 30.0
+_A_MOMENT = 0.02
+
+
+class Posted(NamedTuple):
+    """Lines that were posted together, and the promise to learn them."""
+
+    lines: list[Line]
+    done: Future[int]
+
+
+class Learner:
+    """Learns what is posted, exactly once and for good.
+
+    Readers see versions of the model that do not change any more; a new one is made at most once a second, by the thread that
+    learns, so that neither waits for the other.
+
+    Parameters
+    ----------
+    path : path
+        The model, an `OnlineLabeledLDA`.
+    corpus, index : path, optional
+        Documents to show, and an index of them.
+    failed : function
+        Called when the model cannot be opened or written any more.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        corpus: Path | None = None,
+        index: Path | None = None,
+        failed: Callable[[Exception], None] | None = None,
+    ) -> None:
+        self.path = path
+        self.progress = Progress()
+        self._corpus, self._index, self._failed = corpus, index, failed
+        self._posted: Queue[Posted] = Queue(MOST_WAITING)
+        self._now: Explored | None = None
+        self._error: Exception | None = None
+        self._closing = Event()
+        self._thread = Thread(target=self._work, name="learner")
+
+    def start(self) -> None:
+        """Begin to learn."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Learn what was posted, save the model, and stop."""
+        self._closing.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    # --- for requests --------------------------------------------------------------------------------------------------------
+
+    @property
+    def status(self) -> Status:
+        """Whether there is a model to answer from."""
+        return "ok" if self._now is not None else "missing" if self._error is not None else "loading"
+
+    def known(self) -> Explored | None:
+        """What is at hand now, if anything."""
+        return self._now
+
+    async def explored(self) -> Explored:
+        """The model as it was within the last second."""
+        while self._now is None and self._error is None:
+            await asyncio.sleep(_A_MOMENT)
+        if self._now is None:
+            raise UnavailableError(str(self._error))
+        return self._now
+
+    overview = explored
+
+    async def learn(self, documents: Sequence[dict[str, Any]]) -> int:
+        """Learn documents; when this returns, they are learned for good."""
+        await self.explored()
+        posted = Posted([_line(document) for document in documents], Future())
+        if self._error is not None or self._closing.is_set():
+            raise UnavailableError(str(self._error or "the server is being stopped."))
+        try:
+            self._posted.put_nowait(posted)
+        except Full:
+            msg = "too many ask at once; try again in a moment."
+            raise UnavailableError(msg) from None
+        return await asyncio.wrap_future(posted.done)
+
+    # --- on its own thread ---------------------------------------------------------------------------------------------------
+
+    def _work(self) -> None:
+        from semascope.models.online_labeled import OnlineLabeledLDA
+        from semascope.streaming.learning import opened
+
+        try:
+            with opened(self.path, lambda: OnlineLabeledLDA(random_state=0)) as stream:
+                self.progress.begin(stream.model.n_documents_seen_, stream.model.label_names_)
+                self._publish(stream.model)
+                self._learn_all(stream)
+        except (SemascopeError, OSError) as error:
+            self._error = error
+            self._refuse_the_rest()
+            if self._failed is not None:
+                self._failed(error)
+
+    def _learn_all(self, stream: DurableStream) -> None:
+        published, news = time.monotonic(), False
+        while not (self._closing.is_set() and self._posted.empty()):
+            if taken := self._take():
+                self._learn(stream, taken)
+                news = True
+            if news and time.monotonic() - published >= LOOK_AGAIN:
+                self._publish(stream.model)
+                published, news = time.monotonic(), False
+            stream.save_if_due(SAVE_SECONDS)
+
+    def _take(self) -> list[Posted]:
+        """What was posted: as much as is learned at once, or nothing for now."""
+        taken: list[Posted] = []
+        try:
+            taken.append(self._posted.get(timeout=0.1))
+            while sum(len(one.lines) for one in taken) < AT_ONCE:
+                taken.append(self._posted.get_nowait())
+        except Empty:
+            pass
+        return taken
+
+    def _learn(self, stream: DurableStream, taken: Sequence[Posted]) -> None:
+        from semascope.streaming.lines import Batch
+        from semascope.streaming.records import StreamFields
+
+        lines = [line for posted in taken for line in posted.lines]
+        number = (stream.position(SOURCE) or {"line": 0})["line"] + len(lines)
+        try:
+            found = stream.learn(Batch(lines, number, {"line": number}), SOURCE, StreamFields())
+        except BaseException as error:
+            for posted in taken:
+                posted.done.set_exception(UnavailableError(str(error)))
+            raise
+        self.progress.add(found.documents, stream.model.label_names_, Learned(found.now, found.tokens, found.log_likelihood))
+        for posted in taken:
+            posted.done.set_result(len(posted.lines))
+
+    def _publish(self, model: OnlineLabeledLDA) -> None:
+        from semascope.explorer.preparing import prepare
+        from semascope.explorer.state import Explored
+
+        if self._now is not None:
+            self._now = self._now.with_model(as_it_is(model))
+            return
+        first = Explored.of(as_it_is(model), self._corpus)
+        prepare(first, self.path, self._index)
+        self._now = first
+
+    def _refuse_the_rest(self) -> None:
+        while not self._posted.empty():
+            self._posted.get_nowait().done.set_exception(UnavailableError(str(self._error)))
+
+
+def as_it_is(model: OnlineLabeledLDA) -> OnlineLabeledLDA:
+    """A model that knows what another one knows now, and does not learn with it. Only what readers ask for is there."""
+    words, known = model._lexicon, model.label_words_
+    still = copy.copy(model)
+    still._known, still._words, still._names_of_columns = known, None, words
+    still.label_documents_ = model.label_documents_.copy()
+    return still
+
+
+def _line(document: dict[str, Any]) -> Line:
+    """A document as the journal has it, or say why it cannot be learned."""
+    from semascope.streaming.records import Line, StreamFields, UnreadableError
+
+    line = Line(json.dumps(document, ensure_ascii=False).encode())
+    try:
+        StreamFields().document(line)
+    except UnreadableError as error:
+        msg = f"a document cannot be learned: {error}."
+        raise RefusedError(msg) from None
+    return line

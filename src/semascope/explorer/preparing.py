@@ -1,0 +1,60 @@
+"""What takes a while, done before anybody asks for it: the index, and shares of documents."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from threading import Thread
+
+from semascope.explorer.searching import NO, PREPARING, READY
+from semascope.explorer.state import Explored
+from semascope.models.topicmodel import TopicModel
+from semascope.retrieval.index import Index
+
+log = logging.getLogger("semascope")
+
+
+def index_beside(model: Path) -> Path:
+    """Where an index of a model is looked for."""
+    return model.with_name(model.name + ".index")
+
+
+def prepare(explored: Explored, model: Path, index: Path | None, before: Explored | None = None) -> None:
+    """Begin to make what search needs, on a thread of its own; until then, what was made for the same documents serves."""
+    search = explored.search
+    if index is None and index_beside(model).is_dir():
+        index = index_beside(model)
+    if index is None and explored.corpus is None:
+        return
+    search.state = PREPARING
+    if before is not None and _same_documents(explored, before):
+        search.state, search.index = before.search.state, before.search.index
+    Thread(target=_prepare, args=(explored, index), name="preparing", daemon=True).start()
+
+
+def _same_documents(explored: Explored, before: Explored) -> bool:
+    new, old = explored.corpus, before.corpus
+    return new is not None and old is not None and new.fingerprint == old.fingerprint and before.search.index is not None
+
+
+def _prepare(explored: Explored, path: Path | None) -> None:
+    search = explored.search
+    try:
+        search.index = _ready(_built(explored) if path is None else Index.open(path))
+        search.state = READY
+        if explored.shares is not None:
+            _ = explored.shares.table
+    except Exception as error:  # whatever it is, all else still works
+        log.warning("search cannot be prepared: %s", error)
+        search.state = READY if search.index is not None else NO
+
+
+def _built(explored: Explored) -> Index:
+    assert explored.corpus is not None
+    return Index.build(explored.corpus, explored.model if isinstance(explored.model, TopicModel) else None)
+
+
+def _ready(index: Index) -> Index:
+    """Have an index make its tables, which it does when they are first asked for."""
+    index.search(str(index._words.lexicon.words[0]), k=1)
+    return index

@@ -1,0 +1,117 @@
+// Try a text: its topics or labels, and which word is due to which.
+
+import { post } from "./api.js";
+import { bars } from "./bars.js";
+import { coloured } from "./coloured.js";
+import { h, show } from "./dom.js";
+import { percent, several, spokenLanguage } from "./format.js";
+import { figure, panel } from "./figure.js";
+import { titled, titles } from "./names.js";
+import { empty, failure, loading } from "./states.js";
+
+let kept = ""; // a text outlives a look at another view, but not the page
+
+export async function inferView({ about, signal }) {
+  const names = await titles(signal);
+  const area = h("textarea", {
+    id: "given",
+    rows: 6,
+    maxlength: 200000,
+    dir: "auto",
+    placeholder: "Paste a text…",
+    "aria-label": "A text",
+    value: kept,
+  });
+  const option = (code) => h("option", { value: code }, code ? spokenLanguage(code) : "Language: find out");
+  const select =
+    about.languages.length > 1
+      ? h("select", { "aria-label": "Language of the text" }, ["", ...about.languages].map(option))
+      : null;
+  const answer = h("div", { "aria-live": "polite" });
+  const form = h(
+    "form",
+    {},
+    area,
+    h(
+      "div",
+      { class: "controls" },
+      h("button", { type: "submit", class: "primary" }, `Find its ${about.kind}`),
+      select,
+      h("span", { class: "faint wide-only" }, "Ctrl + Enter"),
+    ),
+  );
+  const ask = async () => {
+    kept = area.value;
+    if (!kept.trim()) {
+      show(answer, empty("Paste or write a text first."));
+      return;
+    }
+    show(answer, loading("Reading…"));
+    try {
+      const found = await post("infer", { text: kept, language: select?.value || null }, signal);
+      show(answer, results(found, kept, about, names));
+    } catch (error) {
+      if (!signal.aborted) show(answer, failure(error));
+    }
+  };
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    ask();
+  });
+  area.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) ask();
+  });
+  const node = h("div", { class: "try" }, h("h1", {}, "Try a text"), form, answer);
+  return { title: "Try a text", node, focus: area };
+}
+
+function results(found, text, about, names) {
+  if (!found.known_words)
+    return empty(
+      "The model knows none of these words.",
+      h("p", {}, "Try a longer text, or one in the language of its documents."),
+    );
+  const topics = titled(found.topics, names);
+  const { mixture, reading } = coloured({
+    topics,
+    texts: [{ language: "", text, words: found.words }],
+    about,
+    name: `${about.title}-text`,
+  });
+  return h(
+    "div",
+    { class: "columns reading-columns" },
+    h(
+      "div",
+      {},
+      panel(
+        {
+          title: `${several(found.known_words, "word")} known to the model`,
+          name: `${about.title}-text-words`,
+          rows: () => found.words,
+        },
+        reading,
+      ),
+    ),
+    h("div", {}, found.labels.length ? likely(found.labels, about) : null, topics.length ? mixture : null),
+  );
+}
+
+function likely(labels, about) {
+  const shown = labels.slice(0, 12);
+  const row = ({ label, probability, predicted }) => ({
+    label,
+    value: probability,
+    text: percent(probability),
+    class: predicted ? "" : "pale",
+  });
+  const { element } = figure({
+    title: "Labels it should have",
+    name: `${about.title}-text-labels`,
+    draw: (width) => bars(shown.map(row), width, "Probabilities of labels"),
+    rows: () => labels,
+    note: "Filled bars: labels that are predicted. Pale ones: the next likely.",
+  });
+  element.classList.add("sum");
+  return element;
+}

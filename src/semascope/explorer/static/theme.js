@@ -1,0 +1,36 @@
+// Light, dark, or as the system has it; kept in this browser.
+
+const KEY = "semascope-theme";
+const NEXT = { auto: "light", light: "dark", dark: "auto" };
+const SIGN = { auto: "◐", light: "☀", dark: "☾" };
+
+export function themeButton(button) {
+  const set = (theme) => {
+    if (theme === "auto") delete document.documentElement.dataset.theme;
+    else document.documentElement.dataset.theme = theme;
+    button.textContent = SIGN[theme];
+    button.title = `Colours: ${theme === "auto" ? "as the system has them" : theme}`;
+    button.setAttribute("aria-label", button.title);
+    button.onclick = () => {
+      keep(NEXT[theme]);
+      set(NEXT[theme]);
+    };
+  };
+  set(kept());
+}
+
+function kept() {
+  try {
+    return localStorage.getItem(KEY) in NEXT ? localStorage.getItem(KEY) : "auto";
+  } catch {
+    return "auto"; // storage is forbidden
+  }
+}
+
+function keep(theme) {
+  try {
+    localStorage.setItem(KEY, theme);
+  } catch {
+    // then it lasts until the page is left
+  }
+}
