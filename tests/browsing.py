@@ -7,8 +7,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
+PATIENCE = 120_000
+"""Milliseconds to wait for what may have to be compiled first, on a busy machine."""
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="needs chromium (Debian: apt-get install chromium)")
+
+
+expect.set_options(timeout=PATIENCE)
 
 
 @contextmanager
@@ -26,7 +31,7 @@ def opened(browser, client, *, width=1280, scheme="light", wrong=()):
     origin = str(client.base_url)
     screen = {"viewport": {"width": width, "height": 800}, "color_scheme": scheme, "reduced_motion": "reduce"}
     context = browser.new_context(base_url=origin, **screen)
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(PATIENCE)
     problems = []
     page = context.new_page()
     page.on("console", lambda message: problems.append(message.text) if message.type in ("error", "warning") else None)

@@ -114,7 +114,8 @@ def test_a_stream_is_learned_and_said_what_came_of_it(run, feed, tmp_path):
     assert f"3 bad lines set aside in {tmp_path / 'm.stream' / 'bad-lines.jsonl'}." in ran.out
     assert "pets" in ran.out
     assert "cats" in ran.out
-    assert ran.next_commands == [f"semascope stream {tmp_path / 'm'} --input FILE --follow"]
+    follow = f"semascope stream {tmp_path / 'm'} --input FILE --follow"
+    assert ran.next_commands == [f"semascope topics {tmp_path / 'm'}", follow]
     model = ss.load(tmp_path / "m")
     assert set(model.top_words("money", 4)) == set(WORDS["money"])
     assert (model.n_particles, model.random_state) == (3, 1)

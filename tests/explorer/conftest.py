@@ -19,6 +19,8 @@ from semascope.explorer.service import Service
 
 ANIMALS = ["cat", "dog", "horse", "bird", "fish"]
 MONEY = ["tax", "bank", "loan", "stock", "coin"]
+PATIENCE = 180.0
+"""Seconds to wait for what may have to be compiled first, on a busy machine."""
 HOSTILE = '<script>alert(1)</script><img src=x onerror="alert(2)">'
 
 
@@ -81,14 +83,14 @@ def listening(app):
 def serving(model, *, corpus=None, index=None, learn=False, host="127.0.0.1", token=None, wait=True, pool=None):
     """A client of a server for a model, once that is loaded."""
     service = Service(Keeper(model, corpus, index), Learner(model, corpus, index) if learn else None, pool or Pool())
-    with listening(make_app(service, host, token)) as address, httpx.Client(base_url=address, timeout=60) as client:
+    with listening(make_app(service, host, token)) as address, httpx.Client(base_url=address, timeout=PATIENCE) as client:
         if wait:
             known = {"Authorization": f"Bearer {token}"} if token else {}
             wait_for(lambda: client.get("/health", headers=known).json().get("status") == "ok")
         yield client
 
 
-def wait_for(is_so, seconds=30.0):
+def wait_for(is_so, seconds=PATIENCE):
     """Wait until something is so."""
     until = time.monotonic() + seconds
     while not is_so():

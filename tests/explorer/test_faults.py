@@ -143,9 +143,10 @@ def test_a_model_that_is_rewritten_is_taken_up_and_nobody_notices(fitted, servin
         writer = Thread(target=rewrite)
         writer.start()
         try:
-            seen = set()
-            until = time.monotonic() + 6
-            while time.monotonic() < until:
+            seen, n_rounds = set(), 0
+            while n_rounds < 20 or seen != {2, 4}:
+                n_rounds += 1
+                assert n_rounds < 2000, "one version is never seen"
                 answer = client.get("/api/topics")
                 assert answer.status_code == 200, answer.text
                 topics = answer.json()["topics"]
@@ -156,7 +157,6 @@ def test_a_model_that_is_rewritten_is_taken_up_and_nobody_notices(fitted, servin
         finally:
             stop.set()
             writer.join()
-        assert seen == {2, 4}
         wait_for(lambda: len(client.get("/api/topics").json()["topics"]) == 4)
 
 
@@ -277,7 +277,7 @@ def test_the_command_says_in_one_sentence_why_it_cannot_serve(fitted):
 def test_the_command_serves_until_it_is_interrupted(fitted):
     process, address = start(fitted / "lda")
     try:
-        assert len(httpx.get(address + "api/topics", timeout=60).json()["topics"]) == 3
+        assert len(httpx.get(address + "api/topics", timeout=180).json()["topics"]) == 3
         process.send_signal(signal.SIGINT)
         assert process.wait(30) == 0
         assert "no longer served" in process.stderr.read()
@@ -293,8 +293,8 @@ def test_other_addresses_have_a_token_made(fitted):
         token = re.search(r"token=([\w-]{20,})$", address).group(1)
         port = re.search(r":(\d+)/", address).group(1)
         here = f"http://127.0.0.1:{port}/health"
-        assert httpx.get(here, timeout=60).status_code == 401
-        assert httpx.get(here, timeout=60, headers={"Authorization": f"Bearer {token}"}).status_code == 200
+        assert httpx.get(here, timeout=180).status_code == 401
+        assert httpx.get(here, timeout=180, headers={"Authorization": f"Bearer {token}"}).status_code == 200
     finally:
         process.terminate()
         process.wait()
@@ -306,7 +306,7 @@ def test_nothing_that_was_acknowledged_is_lost_when_the_server_is_killed(fitted,
     process, address = start(tmp_path / "live", "--learn")
     acknowledged = 0
     try:
-        with httpx.Client(base_url=address, timeout=60) as client:
+        with httpx.Client(base_url=address, timeout=180) as client:
             until = None
             for number in range(100_000):
                 body = json.dumps({"documents": [{"text": f"word{number} of a train", "labels": ["travel"]}] * 3})

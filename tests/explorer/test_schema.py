@@ -7,6 +7,7 @@ from schemathesis import GenerationMode
 
 from semascope import load
 
+TOO_LARGE = 413
 EXAMPLES = 25
 """Of each route, as described and otherwise."""
 
@@ -28,10 +29,14 @@ def test_every_answer_is_as_described(description, mode):
         if mode.is_negative and not (operation.body or operation.query or operation.path_parameters):
             continue  # there is nothing that could be wrong
 
-        @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+        @settings(
+            max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck), database=None, derandomize=True
+        )
         @given(case=operation.as_strategy(generation_mode=mode))
         def ask(case):
-            case.call_and_validate(timeout=60)
+            answer = case.call(timeout=180)
+            if answer.status_code != TOO_LARGE:  # which is said before anybody looks at what is wrong with it
+                case.validate_response(answer)
 
         ask()
 
