@@ -48,7 +48,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: pyproject.toml | $(BIN)/python
-	$(PIP) -e .
+	$(PIP) -e '.[explore]'
 	@touch $@
 
 $(VENV)/.installed-test: pyproject.toml | $(BIN)/python

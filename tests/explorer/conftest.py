@@ -10,6 +10,7 @@ import httpx
 import pytest
 import uvicorn
 
+from browsing import a_browser, opened
 from semascope import LDA, PLSA, Corpus, LabeledLDA, OnlineLabeledLDA, PolylingualLDA
 from semascope.explorer.app import make_app
 from semascope.explorer.keeping import Keeper
@@ -127,3 +128,15 @@ def wait_for_fixture():
 @pytest.fixture(name="build", scope="session")
 def build_fixture():
     return build
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with a_browser() as browser:
+        yield browser
+
+
+@pytest.fixture
+def page(browser, lda):
+    with opened(browser, lda) as page:
+        yield page

@@ -6,7 +6,7 @@ import shutil
 import pytest
 from playwright.sync_api import expect
 
-from browsing import a_browser, needs_chromium, opened, visit
+from browsing import needs_chromium, opened, visit
 from helpers import collection_path
 from semascope import LDA, Analyzer, Corpus, LabeledLDA, PolylingualLDA, read
 
@@ -14,18 +14,6 @@ pytestmark = needs_chromium
 
 TOPIC_VIEWS = ["#/topics", "#/topics/0", "#/documents", "#/documents?topic=1", "#/search?q={word}", "#/try"]
 LABEL_VIEWS = ["#/labels", "#/labels/0", "#/documents", "#/documents?topic=0", "#/search?q={word}", "#/try"]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with a_browser() as browser:
-        yield browser
-
-
-@pytest.fixture
-def page(browser, lda):
-    with opened(browser, lda) as page:
-        yield page
 
 
 def walk(browser, client, views, word):

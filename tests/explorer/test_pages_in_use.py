@@ -7,25 +7,12 @@ import re
 import shutil
 from xml.etree import ElementTree
 
-import pytest
 from playwright.sync_api import expect
 
-from browsing import a_browser, needs_chromium, opened, saved, visit
+from browsing import needs_chromium, opened, saved, visit
 from semascope import load
 
 pytestmark = needs_chromium
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with a_browser() as browser:
-        yield browser
-
-
-@pytest.fixture
-def page(browser, lda):
-    with opened(browser, lda) as page:
-        yield page
 
 
 # --- topics --------------------------------------------------------------------------------------------------------------

@@ -1,20 +1,18 @@
 """The report: one file that shows a model anywhere, and runs nothing but its own script."""
 
 import re
-import shutil
 
 import polars as pl
 import pytest
 from typer.testing import CliRunner
 
+from browsing import needs_chromium
 from semascope import LDA, LSA, Analyzer, Corpus, LabeledLDA, OnlineLabeledLDA, load
 from semascope.cli.main import app
 from semascope.errors import InputError
 from semascope.explorer.report import report_on, write_report
 
 HOSTILE = '"\'><script>window.ran=1</script><img/src=x/onerror="window.ran=1"></title></style><svg/onload="window.ran=1">'
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="needs chromium (Debian: apt-get install chromium)")
 
 
 def documents(n=24):
@@ -46,16 +44,6 @@ def page(request, folder):
     out = folder / f"{request.param}.html"
     write_report(folder / request.param, out, title=HOSTILE)
     return out
-
-
-@pytest.fixture(scope="module")
-def browser():
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 def opened(browser, path, **options):

@@ -37,4 +37,4 @@ def demo(
     described = "; ".join(f"{row[z]:.0%} topic {z} ({' '.join(model.top_words(3)[z])})" for z in best if row[z] >= 0.01)
     out.print(f"\n“{SENTENCE}”\n  is {described}.\n")
     look, about = ["semascope", "topics", model_path], ["semascope", "info", corpus_path]
-    say_next(look, about, ["semascope", "build", "YOUR.jsonl", "CORPUS"])
+    say_next(look, ["semascope", "explore", model_path], about, ["semascope", "build", "YOUR.jsonl", "CORPUS"])

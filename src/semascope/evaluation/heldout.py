@@ -69,6 +69,11 @@ def perplexity_of_placed(
     if known is None:
         known = np.asarray(topics.any(axis=1))
     score = placed.begin(partial(_score_shard, topics=topics, known=known, seed=seed))
+    return perplexity_by(score)
+
+
+def perplexity_by(score: Any) -> float:
+    """Make a perplexity of what was added up over all shards: log-likelihoods, and words."""
     log_likelihood, n_tokens = score.sums.sums() if score else (0.0, 0.0)  # no documents, no score
     if n_tokens == 0:
         msg = "perplexity needs a document with at least two words that the model knows, but there is none."

@@ -17,8 +17,7 @@ from semascope.corpus.rows import Rows
 from semascope.corpus.shards import frozen, read_only
 from semascope.engines.base import Engine, Locals
 from semascope.engines.exact import Scalars
-from semascope.errors import InputError
-from semascope.evaluation.heldout import Score
+from semascope.evaluation.heldout import Score, perplexity_by
 from semascope.kernels.heldout import halve
 from semascope.kernels.label_folding import fold_labels, log_likelihood_of_labels
 from semascope.training.labelwords import LabelWords
@@ -45,11 +44,7 @@ def perplexity_with_labels(
     """
     with engine.place(shards) as placed:
         score = placed.begin(partial(_score_shard, known=known, alpha=alpha, seed=seed))
-    log_likelihood, n_tokens = score.sums.sums() if score else (0.0, 0.0)  # no documents, no score
-    if n_tokens == 0:
-        msg = "perplexity needs a document with at least two words that the model knows, but there is none."
-        raise InputError(msg)
-    return math.exp(-log_likelihood / n_tokens)
+    return perplexity_by(score)
 
 
 def _score_shard(shard: LabelledShard, known: LabelWords, alpha: float, seed: int) -> tuple[Locals, Score]:

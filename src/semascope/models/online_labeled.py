@@ -51,7 +51,7 @@ class OnlineLabeledLDA(TakesStreams):
         How often to look at remembered words whenever they are shared out anew, which is when a fifth as many have come since.
         With 0 this never happens.
     memory : int, default=1,000,000
-        Words to remember, in some 50 bytes each where documents have few labels. With 0 it is a plain particle filter.
+        Words to remember, in about eight bytes for each word and label of its document. With 0 it is a plain particle filter.
     n_initial : int, default=200
         Documents to begin with: after these, all particles start from one that is made good by many looks at them.
     half_life : float, optional
