@@ -23,10 +23,10 @@ from semascope.training.checkpoint import Checkpoints
 from semascope.training.cvb0 import CVB0
 from semascope.training.em import EM
 from semascope.training.labeled import LabeledGibbs, Pairs
+from semascope.training.lanczos import BlockLanczos
 from semascope.training.loop import run
 from semascope.training.priors import WordPrior
 from semascope.training.stopping import StopRule
-from semascope.training.subspace import SubspaceIteration
 from semascope.training.tempering import TemperedEM
 from semascope.training.textbook import TextbookEM
 from semascope.training.vb import VB
@@ -68,8 +68,8 @@ ALGORITHMS = {
         5, **facts(corpus), learn_alpha=True, learn_eta=True, languages=np.arange(corpus.n_words) % 2
     ),
     "VB with an informed prior": lambda corpus: VB(5, **facts(corpus), eta=informed(corpus.n_words, 5)),
-    "subspace iteration": lambda corpus: SubspaceIteration(5, **facts(corpus)),
-    "subspace iteration in double precision, on tf-idf": lambda corpus: SubspaceIteration(
+    "block Lanczos": lambda corpus: BlockLanczos(5, **facts(corpus)),
+    "block Lanczos in double precision, on tf-idf": lambda corpus: BlockLanczos(
         5, **facts(corpus), dtype="float64", weighting="tfidf"
     ),
     "tempered EM": lambda corpus: TemperedEM(5, **facts(corpus), tempering=0.8),
@@ -190,10 +190,10 @@ def digests(engine, corpus, folder):
     for name, make in ALGORITHMS.items():
         algorithm = make(corpus)
         shards = labelled_shards(corpus) if isinstance(algorithm, LabeledGibbs) else corpus.shards()
-        whole = run(algorithm, shards, engine, stop=StopRule(8, 0.0))
+        whole = run(algorithm, shards, engine, stop=StopRule(6, 0.0))
         unfinished = folder / name
-        run(algorithm, shards, engine, stop=StopRule(6, 0.0), checkpoints=Checkpoints(unfinished, 0.0))
-        resumed = run(algorithm, shards, engine, stop=StopRule(8, 0.0), checkpoints=Checkpoints(unfinished, 1e9, resume=True))
+        run(algorithm, shards, engine, stop=StopRule(4, 0.0), checkpoints=Checkpoints(unfinished, 0.0))
+        resumed = run(algorithm, shards, engine, stop=StopRule(6, 0.0), checkpoints=Checkpoints(unfinished, 1e9, resume=True))
         assert digest(resumed) == digest(whole), name
         found[name] = digest(whole)
     return found

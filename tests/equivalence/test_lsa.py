@@ -10,15 +10,15 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from helpers import large_counts, random_counts
 from reference import lsa as reference
 from semascope import LSA, Corpus, ThreadEngine, load
-from semascope.kernels.lsa import entries_of_product, project_documents, project_words
-from semascope.training.dense import inner, times
+from semascope.kernels.lsa import entries_of_product, project_documents, project_words, squares_of_columns
+from semascope.training.dense import inner, one_more, take_out, times, times_side_by_side, turn_upright
 from semascope.training.weighting import WEIGHTINGS
 
 PRECISIONS = {"float32": 2e-6, "float64": 1e-13}
 
 
 @pytest.mark.parametrize(("dtype", "rtol"), PRECISIONS.items())
-@pytest.mark.parametrize("width", [1, 7, 8, 40])
+@pytest.mark.parametrize("width", [1, 7, 8, 13, 40, 48, 50, 96, 100])
 def test_passes_give_the_numbers_of_sparse_products(dtype, rtol, width):
     shard = Corpus.from_matrix(random_counts(3, n_documents=50, n_words=40)).shards()[0]
     generator = np.random.default_rng(width)
@@ -28,7 +28,8 @@ def test_passes_give_the_numbers_of_sparse_products(dtype, rtol, width):
     rows, totals = np.empty((50, width), dtype), np.zeros((40, width), np.int64)
     project_documents(shard.rows.ends, shard.rows.words, values, basis, rows)
     assert_allclose(rows, matrix @ basis, rtol=rtol, atol=50 * rtol)
-    project_words(*shard.by_word, values, rows, totals, 2.0**35, 0, len(shard.by_word.words))
+    words, ends, documents, places = shard.by_word
+    project_words(words, ends, documents, values[places], rows, totals, 2.0**35, 0, len(words))
     assert_allclose(totals / 2.0**35, matrix.T @ rows, rtol=rtol, atol=500 * rtol)
     entries = np.empty(len(values), dtype)
     entries_of_product(shard.rows.ends, shard.rows.words, rows, basis, entries)
@@ -42,6 +43,36 @@ def test_products_of_tall_tables_are_those_of_numpy(n_rows):
     one, other = generator.normal(size=(n_rows, 6)), generator.normal(size=(n_rows, 3))
     assert_allclose(inner(one, other), one.T @ other, atol=1e-11)
     assert_allclose(times(one, np.eye(6)[:, :2]), one[:, :2])
+    small = generator.normal(size=(9, 4))
+    assert_allclose(times_side_by_side([one, other], small), np.hstack([one, other]) @ small, atol=1e-11)
+
+
+@pytest.mark.parametrize("n_rows", [1, 5000])
+def test_what_is_taken_out_of_a_table_is_what_others_have_of_it(n_rows):
+    generator = np.random.default_rng(n_rows)
+    stack, small, table = (generator.normal(size=shape) for shape in ((3, n_rows, 2), (6, 4), (n_rows, 4)))
+    wanted = table - np.hstack(list(stack)) @ small
+    assert_allclose(inner(stack, table), np.hstack(list(stack)).T @ table, atol=1e-11)
+    square = take_out(table, stack, small)
+    assert_allclose(table, wanted)
+    assert_allclose(square, wanted.T @ wanted, atol=1e-10)
+
+
+def test_a_stack_grows_and_keeps_what_it_has():
+    stack = np.empty((0, 2, 3))
+    for number in range(30):
+        stack = one_more(stack)
+        stack[-1] = number
+    assert (stack == np.arange(30)[:, None, None]).all()
+
+
+def test_columns_are_turned_upright_and_measured():
+    table = np.random.default_rng(0).normal(size=(3000, 5))
+    turned, weights = table.copy(), np.arange(3000.0)
+    turn_upright(turned)
+    assert_allclose(np.abs(turned), np.abs(table))
+    assert (turned[np.abs(table).argmax(axis=0), np.arange(5)] > 0).all()
+    assert_allclose(squares_of_columns(table, weights), weights @ table**2)
 
 
 @pytest.mark.parametrize("weighting", WEIGHTINGS)
@@ -84,9 +115,51 @@ def test_the_residual_is_what_is_left_of_the_matrix(dtype):
     assert model.stopped_by_ == "settled"
 
 
+@pytest.mark.parametrize("spread", [1, 10, 100, 1000])
+@pytest.mark.parametrize("seed", range(3))
+def test_vectors_stay_orthonormal_in_single_precision_however_far_values_are_spread(spread, seed):
+    generator = np.random.default_rng(seed)
+    counts = generator.random((300, 200)) + spread * np.outer(generator.random(300), generator.random(200))
+    model = LSA(20, weighting="counts", tol=0, max_iter=6, random_state=seed).fit(counts)
+    assert_allclose(model.components_ @ model.components_.T, np.eye(20), atol=2e-5)
+    values = np.linalg.svd(counts, compute_uv=False)[:20]
+    assert_allclose(model.singular_values_, values, rtol=2e-3 if spread < 1000 else 2e-2)
+
+
+def awkward_matrices():
+    """Matrices that have less to find than is looked for, all alike, or out of the ordinary in size."""
+    generator = np.random.default_rng(0)
+    few = generator.random((60, 5)) @ generator.random((5, 80))
+    return {
+        "of equal values": np.eye(100),
+        "of equal values and documents": np.eye(100)[generator.permutation(np.repeat(np.arange(100), 6))],
+        "narrow": generator.random((60, 20)),
+        "wide": generator.random((20, 60)),
+        "of low rank": few,
+        "of huge counts": 1e8 * generator.random((300, 200)),
+        "of tiny counts": 1e-12 * generator.random((300, 200)),
+    }
+
+
+@pytest.mark.parametrize("dtype", PRECISIONS)
+@pytest.mark.parametrize("settings", [{}, {"tol": 0, "max_iter": 15}], ids=["by default", "long after all is found"])
+@pytest.mark.parametrize(("kind", "n"), [*zip(awkward_matrices(), (40, 40, 20, 20, 10, 10, 10), strict=True)])
+def test_nothing_is_found_that_is_not_there(kind, n, settings, dtype):
+    counts = awkward_matrices()[kind]
+    model = LSA(n, weighting="counts", dtype=dtype, random_state=0, **settings).fit(counts)
+    values = np.linalg.svd(counts, compute_uv=False)[:n]
+    assert_allclose(model.singular_values_, values, rtol=0.03, atol=1e-3 * values[0])
+    there = values > 1e-6 * values[0]
+    lengths = np.linalg.norm(model.components_, axis=1)
+    assert_allclose(lengths[there], 1, atol=1e-4)
+    assert (lengths < 1 + 1e-4).all()
+    products = model.components_[there] @ model.components_[there].T
+    assert_allclose(products, np.eye(there.sum()), atol=1e-4)
+
+
 def test_passes_make_the_residual_smaller():
     residuals = LSA(12, dtype="float64", tol=0, max_iter=12, random_state=1).fit(large_counts()).residuals_
-    assert len(residuals) == 12
+    assert len(residuals) == 12 + 1
     assert all(later <= earlier + 1e-12 for earlier, later in zip(residuals, residuals[1:], strict=False))
 
 

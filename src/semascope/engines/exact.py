@@ -27,7 +27,7 @@ BITS = 61
 MOST_STRIPES = 32
 """Parts of a table that threads lock one at a time, so that they can add side by side."""
 
-SMALLEST_STRIPE = 1 << 18
+SMALLEST_STRIPE = 1 << 20
 """Bytes worth a lock of their own."""
 
 
@@ -130,12 +130,25 @@ class CountTotal:
         n_stripes, turn = len(self._locks), next(self._turns)
         borders = [len(self.table) * stripe // n_stripes for stripe in range(n_stripes + 1)]
         places = np.searchsorted(part.rows, borders).tolist()
+        busy = []
         for stripe in ((turn + i) % n_stripes for i in range(n_stripes)):
-            with self._locks[stripe]:
-                if not self._in_use[stripe]:
-                    self.table[borders[stripe] : borders[stripe + 1]] = 0
-                    self._in_use[stripe] = True
-                part.add_to(self.table, scale, places[stripe], places[stripe + 1])
+            if self._locks[stripe].acquire(blocking=False):
+                self._add_to_stripe(stripe, part, scale, borders, places)
+            else:
+                busy.append(stripe)  # another thread is there: come back, and do not follow it through all others
+        for stripe in busy:
+            self._locks[stripe].acquire()
+            self._add_to_stripe(stripe, part, scale, borders, places)
+
+    def _add_to_stripe(self, stripe: int, part: CountPart, scale: float, borders: list[int], places: list[int]) -> None:
+        """Add what belongs to a stripe, and unlock it."""
+        try:
+            if not self._in_use[stripe]:
+                self.table[borders[stripe] : borders[stripe + 1]] = 0
+                self._in_use[stripe] = True
+            part.add_to(self.table, scale, places[stripe], places[stripe + 1])
+        finally:
+            self._locks[stripe].release()
 
     def empty_like(self) -> CountTotal:
         """Make an empty total of the same kind."""
@@ -150,11 +163,15 @@ class CountTotal:
         sums: NDArray[np.float64] = np.ldexp(column_totals(self.table).astype(np.float64), -self.exponent)
         return sums
 
-    def values(self, dtype: Any, out: NDArray[Any] | None = None) -> NDArray[Any]:
-        """The counts, as floats; in `out` if that is an array of this size."""
-        values = out if out is not None and out.shape == self.table.shape else np.empty(self.table.shape, dtype=dtype)
-        divide_columns(self.table, np.full(self.table.shape[1], math.ldexp(1.0, -self.exponent)), values)
+    def values(self, dtype: Any) -> NDArray[Any]:
+        """The counts, as floats."""
+        values = np.empty(self.table.shape, dtype=dtype)
+        self.fill(values, slice(None))
         return values
+
+    def fill(self, values: NDArray[Any], rows: slice) -> None:
+        """Write some rows of the counts into a table of floats."""
+        divide_columns(self.table[rows], np.full(self.table.shape[1], math.ldexp(1.0, -self.exponent)), values[rows])
 
     def columns_normalised(self, dtype: Any) -> NDArray[Any]:
         """Every column over its sum; one that is all zero stays so."""

@@ -12,36 +12,34 @@ from scipy.sparse.linalg import svds
 
 from semascope.corpus.corpus import Corpus
 from semascope.engines.base import Engine
-from semascope.training.subspace import Decomposition, SubspaceIteration
+from semascope.training.lanczos import BlockLanczos, Decomposition
 from semascope.training.weighting import WEIGHTINGS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def decomposed(algorithm: SubspaceIteration, corpus: Corpus, engine: Engine) -> tuple[Decomposition, NDArray[Any]]:
-    """Decompose the matrix that an algorithm would; give left singular vectors times their values, too."""
+def decomposed(algorithm: BlockLanczos, corpus: Corpus, engine: Engine) -> Decomposition:
+    """Decompose the matrix that an algorithm would."""
     with engine.place(corpus.shards()) as placed:
         state = algorithm.start(placed.begin(algorithm.begin))
     rows = corpus.rows
     values = WEIGHTINGS[algorithm.weighting].values(rows, algorithm.n_tokens, state.of_word, np.float64)
     matrix = sp.csr_array((values, rows.words, rows.ends), shape=(algorithm.n_documents, algorithm.n_words))
-    left, found, right = _svd(matrix, algorithm.n_topics, algorithm.seed)
+    found, right = _svd(matrix, algorithm.n_topics, algorithm.seed)
     signs = np.where(right[np.arange(len(found)), np.abs(right).argmax(axis=1)] < 0, -1, 1)
     total = math.fsum(values**2)
     residual = math.sqrt(max(1 - math.fsum(found**2) / total, 0.0))
     vectors = np.ascontiguousarray((right * signs[:, None]).T.astype(algorithm.dtype))
-    nothing = np.empty((0, 0))
-    facts = Decomposition(found, vectors, nothing, np.array([residual]), total, state.of_word, state.word_sums)
-    return facts, (left * (found * signs)).astype(algorithm.dtype)
+    return Decomposition(found, vectors, np.array([residual]), total, state.of_word, state.word_sums)
 
 
-def _svd(matrix: Any, n: int, seed: int) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Left vectors, values and right vectors, the largest first. ARPACK wants fewer than there are."""
+def _svd(matrix: Any, n: int, seed: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Values and right vectors, the largest first. ARPACK wants fewer than there are."""
     if n < min(matrix.shape):
         start = np.random.default_rng(seed).standard_normal(min(matrix.shape))
-        left, values, right = svds(matrix, n, v0=start, solver="arpack")
+        _, values, right = svds(matrix, n, v0=start, solver="arpack")
         order = np.argsort(-values, kind="stable")
-        return left[:, order], values[order], right[order]
-    left, values, right = svd(matrix.toarray(), full_matrices=False)
-    return left[:, :n], values[:n], right[:n]
+        return values[order], right[order]
+    _, values, right = svd(matrix.toarray(), full_matrices=False)
+    return values[:n], right[:n]

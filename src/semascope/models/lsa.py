@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
 from functools import partial
 from operator import itemgetter
 from pathlib import Path
@@ -18,10 +18,10 @@ from semascope.models.base import Model
 from semascope.models.exact_svd import decomposed
 from semascope.models.given import is_whole
 from semascope.models.hellinger import HellingerEstimate
-from semascope.models.lsa_shards import HELLINGER, projected_shard
+from semascope.models.lsa_shards import HELLINGER, measured_shard, projected_shard
 from semascope.training.checkpoint import Checkpoints
 from semascope.training.dense import one_thread_each
-from semascope.training.subspace import Decomposition, SubspaceIteration
+from semascope.training.lanczos import BlockLanczos, Decomposition
 from semascope.training.weighting import WEIGHTINGS
 
 if TYPE_CHECKING:
@@ -47,15 +47,15 @@ class LSA(HellingerEstimate):
         frequency, rows of length one; log(1 + n) in their place, and no weight for a word of all documents; log(1 + n) times
         1 − entropy. The last four are classic LSA, "logtfidf" what finds most in search.
     solver : {"randomized", "arpack"}, default="randomized"
-        Subspace iteration from random vectors, which stops at a tolerance; or ARPACK to machine precision, in memory.
+        The block Lanczos method from random vectors, which stops at a tolerance; or ARPACK to machine precision, in memory.
     max_iter : int, default=20
-        Most passes of the randomised solver.
-    tol : float, default=0.002
+        Most passes of the randomised solver, from the first on that may have found enough.
+    tol : float, default=0.0015
         It stops when a pass makes the residual smaller by less than this share. Further passes would gain less still.
     random_state : int, RandomState or None, default=None
         Seed. The same seed gives the same model, bit for bit, on every engine.
     dtype : {"float32", "float64"}, default="float32"
-        Precision. Single precision tells values apart down to a thousandth of the largest.
+        Precision. Single precision tells values apart down to a thousandth of the largest, double to a millionth.
     engine : Engine, optional
         Where to work; all cores of this machine by default.
     verbose : bool, default=False
@@ -70,7 +70,7 @@ class LSA(HellingerEstimate):
     doc_vectors_ : ndarray of shape (n_documents, n_components)
         Where the documents lie, as `transform` would put them.
     residuals_ : list of float
-        ‖A − Ξ‖ / ‖A‖ after each pass.
+        ‖A − Ξ‖ / ‖A‖ as the solver saw it after each of these passes, and at last as the documents show it.
     document_shares_, word_shares_ : ndarray
         P(document) and P(word) in the collection.
     n_iter_ : int
@@ -91,7 +91,7 @@ class LSA(HellingerEstimate):
     )  # fmt: skip
     saved_facts: ClassVar[tuple[str, ...]] = (*Model.saved_facts, "residuals_", "n_tokens_", "alignment_", "parts_")
 
-    residuals_: Sequence[float]
+    residuals_: list[float]
 
     def __init__(
         self,
@@ -100,7 +100,7 @@ class LSA(HellingerEstimate):
         weighting: str = HELLINGER,
         solver: str = "randomized",
         max_iter: int = 20,
-        tol: float = 2e-3,
+        tol: float = 1.5e-3,
         random_state: Any = None,
         dtype: str = "float32",
         engine: Engine | None = None,
@@ -131,7 +131,7 @@ class LSA(HellingerEstimate):
             Save the run now and then, and resume one that was cut off.
         """
         corpus = self._engine().together(lambda: self._checked(X))
-        algorithm = SubspaceIteration(**self._facts_for(corpus), weighting=self.weighting)
+        algorithm = BlockLanczos(**self._facts_for(corpus), weighting=self.weighting)
         self._learn(algorithm, corpus, checkpoints)
         return self
 
@@ -148,35 +148,40 @@ class LSA(HellingerEstimate):
         self._see_that_it_makes_sense(corpus, problem)
         return corpus
 
-    def _learn(self, algorithm: SubspaceIteration, corpus: Corpus, checkpoints: Checkpoints | None) -> None:
+    def _learn(self, algorithm: BlockLanczos, corpus: Corpus, checkpoints: Checkpoints | None) -> None:
         if self.solver == "arpack":
-            found, rows = decomposed(algorithm, corpus, self._engine())
+            found = decomposed(algorithm, corpus, self._engine())
             self.n_iter_, self.stopped_by_ = 1, "settled"
         else:
             with one_thread_each():  # libraries for matrices start and stop threads each time that they are told how many
-                fitted = self._train(algorithm, corpus, checkpoints, {"solver": self.solver})
-            found, rows = fitted.state, fitted.documents
-        self._keep(found, rows, corpus)
+                found = self._train(algorithm, corpus, checkpoints, {"solver": self.solver}).state
+        self._keep(found, corpus)
 
-    def _keep(self, found: Decomposition, rows: NDArray[Any], corpus: Corpus) -> None:
+    def _keep(self, found: Decomposition, corpus: Corpus) -> None:
         self.n_tokens_ = float(corpus.n_tokens)
         self.components_ = found.vectors.T
-        self.singular_values_ = found.values
-        self.residuals_ = found.residuals.tolist()
         self.word_weights_ = found.of_word
         self.word_shares_ = found.word_sums / self.n_tokens_
         self.document_shares_ = np.concatenate([ref.open().lengths for ref in corpus.shards()]) / self.n_tokens_
-        self.doc_vectors_ = rows
+        self._measure(corpus, found)
         self.alignment_ = self.parts_ = None
         self._fitted_to = corpus
-        if self.weighting == HELLINGER:
-            self.doc_vectors_ = rows * self._document_scales()
 
-    def _document_scales(self) -> NDArray[Any]:
-        """1 / √P(document), by which rows of amplitudes become those of words given the document."""
-        shares = self.document_shares_
-        scales = np.divide(1.0, np.sqrt(shares), out=np.zeros_like(shares), where=shares > 0)
-        return scales[:, None].astype(self.components_.dtype)
+    def _measure(self, corpus: Corpus, found: Decomposition) -> None:
+        """Project the documents. What their projection measures are the singular values: the solver had but a view of them."""
+        with self._engine().place(corpus.shards()) as placed:
+            squares = np.array(placed.begin(partial(measured_shard, **self._projection())).sums.sums())
+            rows = placed.documents(itemgetter("rows"))
+        self.residuals_ = found.residuals.tolist()
+        if len(found.values):
+            self.singular_values_, self.doc_vectors_ = found.values, rows
+            return
+        order = np.argsort(-squares, kind="stable")
+        if (np.diff(order) != 1).any():  # values that are nearly alike may have changed places
+            squares, rows, self.components_ = squares[order], rows[:, order], found.vectors[:, order].T
+        self.singular_values_, self.doc_vectors_ = np.sqrt(squares), rows
+        left = max(1 - math.fsum(squares) / found.total, 0.0) if found.total > 0 else 0.0
+        self.residuals_.append(math.sqrt(left))
 
     def _write(self, path: str | Path) -> None:
         self._settle()

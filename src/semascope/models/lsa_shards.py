@@ -11,7 +11,7 @@ from semascope.corpus.shards import Shard, frozen, read_only
 from semascope.engines.base import Locals
 from semascope.engines.exact import Scalars, ScalarTotal
 from semascope.kernels.heldout import halve
-from semascope.kernels.lsa import project_documents
+from semascope.kernels.lsa import project_documents, squares_of_columns
 from semascope.models.amplitudes import positive_entries, positive_squares
 from semascope.models.folding import Nothing
 from semascope.training.weighting import WEIGHTINGS
@@ -44,6 +44,19 @@ def projected_shard(shard: Shard, **given: Any) -> tuple[Locals, Nothing]:
     return {"rows": project(shard.rows, shard.lengths, **given)}, Nothing()
 
 
+class Squares(NamedTuple):
+    """Σ (A v)² over documents, for each vector v."""
+
+    sums: Scalars | ScalarTotal
+
+
+def measured_shard(shard: Shard, **given: Any) -> tuple[Locals, Squares]:
+    """Project documents, and measure the projection."""
+    rows = project(shard.rows, shard.lengths, **given)
+    weights = shard.lengths / given["n_tokens"] if given["weighting"] == HELLINGER else np.ones(len(rows))
+    return {"rows": rows}, Squares(Scalars(tuple(squares_of_columns(rows, weights).tolist())))
+
+
 def aligned_shard(shard: Shard, rows: NDArray[Any], basis: NDArray[Any], n_tokens: float) -> tuple[Locals, Likelihood]:
     mine = frozen(rows[shard.first_document : shard.first_document + shard.n_documents], basis.dtype)
     observed = np.sqrt(shard.rows.counts.astype(np.float64) / n_tokens)
@@ -69,7 +82,8 @@ def likely_shard(
     rows, basis = project(seen, folded.lengths, **given), given["basis"]
     sizes = np.repeat(positive_squares(rows, basis), np.diff(predicted.ends))
     shares = word_shares[predicted.words]
-    expected = np.divide(positive_entries(predicted, rows, basis) ** 2, sizes, out=shares.copy(), where=sizes > 0)
+    seen_at_all = sizes > (10 * np.finfo(basis.dtype).eps) ** 2  # of amplitudes of length one, less is rounding errors
+    expected = np.divide(positive_entries(predicted, rows, basis) ** 2, sizes, out=shares.copy(), where=seen_at_all)
     with np.errstate(divide="ignore"):
         logs = np.log((1 - smoothing) * expected + smoothing * shares)
     counts = np.where(shares > 0, predicted.counts, 0).astype(np.float64)

@@ -35,6 +35,19 @@ class Checkpoints:
         What the run is about. A checkpoint of anything else is refused.
     notes : dict of lists
         What was noted on the way: saved with the run, and filled again when it is taken up.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from semascope import PLSA
+    >>> texts = ["cats purr", "dogs bark", "cats", "dogs"]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     checkpoints = Checkpoints(Path(folder) / "unfinished", seconds=0)
+    ...     cut_off = PLSA(2, random_state=0, max_iter=5, tol=0).fit(texts, checkpoints=checkpoints)
+    ...     resuming = Checkpoints(checkpoints.directory, resume=True)
+    ...     resumed = PLSA(2, random_state=0, max_iter=9, tol=0).fit(texts, checkpoints=resuming)
+    >>> cut_off.n_iter_, resumed.n_iter_
+    (5, 9)
     """
 
     directory: Path
@@ -42,7 +55,7 @@ class Checkpoints:
     resume: bool = False
     identity: dict[str, Any] = field(default_factory=dict)
     notes: dict[str, list[Any]] = field(default_factory=dict)
-    _last: float = field(default_factory=time.monotonic)
+    _last: float = field(default_factory=time.monotonic, init=False, repr=False)
 
     def __post_init__(self) -> None:
         self.directory = Path(self.directory)

@@ -166,7 +166,7 @@ class CVB0(LDASettings):
         """All but the counts, which only `update` needs."""
         return state._replace(counts=state.counts[:0])
 
-    def to_keep(self, state: CVB0State) -> CVB0State:  # type: ignore[override]
+    def to_keep(self, state: CVB0State) -> CVB0State:
         """The last counts themselves, not what lies ahead of them."""
         return self._with_topics(state, np.array(state.counts), self._sums_of(state.counts))
 

@@ -6,9 +6,9 @@ into blocks of a fixed number of rows, each worked on by one thread.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -21,50 +21,117 @@ from semascope.machine import usable_cores
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-BLOCK = 2048
+BLOCK = 1024
 """Rows of a block."""
+
+FIRST_ROOM = 12
+"""Tables that a stack has room for; what is not used yet takes no memory."""
 
 
 def inner(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.float64]:
-    """``one.T @ other``."""
-    parts = each_block(lambda rows: (one[rows].T @ other[rows]).astype(np.float64), len(one))
-    return np.asarray(sum(parts, start=np.zeros((one.shape[1], other.shape[1]))))
+    """``one.T @ other``; of a stack of tables, what comes of each one below the other."""
+    stack = one if one.ndim == 3 else one[None]
+
+    def of_rows(rows: slice) -> NDArray[np.float64]:
+        return np.asarray(stack[:, rows].transpose(0, 2, 1) @ other[rows], np.float64)
+
+    shape = (len(stack), stack.shape[2], other.shape[1])
+    return _sum(each_block(of_rows, len(other)), shape).reshape(-1, other.shape[1])
 
 
-def times(table: NDArray[Any], small: NDArray[np.float64]) -> NDArray[Any]:
-    """``table @ small``, in the precision of the table."""
-    factor = small.astype(table.dtype)
-    product = np.empty((len(table), factor.shape[1]), table.dtype)
-    for _ in each_block(lambda rows: np.matmul(table[rows], factor, out=product[rows]), len(table)):
+def times(table: NDArray[Any], small: NDArray[np.float64], out: NDArray[Any] | None = None) -> NDArray[Any]:
+    """``table @ small``, in the precision of the table; in `out` if there is one, which may be the table itself."""
+    return times_side_by_side([table], small, out)
+
+
+def times_side_by_side(
+    tables: Sequence[NDArray[Any]], small: NDArray[np.float64], out: NDArray[Any] | None = None
+) -> NDArray[Any]:
+    """Tables side by side times a small one, in their precision."""
+    factor = small.astype(tables[0].dtype)
+    product = np.empty((len(tables[0]), factor.shape[1]), factor.dtype) if out is None else out
+
+    def of_rows(rows: slice) -> None:
+        parts = [table[rows] for table in tables]
+        np.matmul(parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1), factor, out=product[rows])
+
+    for _ in each_block(of_rows, len(product)):
         pass
     return product
 
 
-def less_and_times(table: NDArray[Any], share: float, other: NDArray[Any], small: NDArray[np.float64]) -> None:
-    """Make ``(table - share * other) @ small`` of the other table, in its own memory."""
-    factor, part = small.astype(table.dtype), table.dtype.type(share)
+def make(fill: Callable[[NDArray[Any], slice], None], shape: tuple[int, int], dtype: Any) -> NDArray[Any]:
+    """A table that is filled by blocks of rows."""
+    table = np.empty(shape, dtype)
+    for _ in each_block(lambda rows: fill(table, rows), len(table)):
+        pass
+    return table
+
+
+def turn_upright(table: NDArray[Any]) -> None:
+    """Change the signs of columns, so that the entry of each that is largest in size is positive."""
+    extremes = each_block(lambda rows: (table[rows].min(axis=0), table[rows].max(axis=0)), len(table))
+    least, most = (np.array(found) for found in zip(*extremes, strict=True))
+    signs = np.where(-least.min(axis=0) > most.max(axis=0), -1, 1).astype(table.dtype)
 
     def of_rows(rows: slice) -> None:
-        np.matmul(table[rows] - part * other[rows], factor, out=other[rows])
+        table[rows] *= signs
 
     for _ in each_block(of_rows, len(table)):
         pass
 
 
+def take_out(table: NDArray[Any], stack: NDArray[Any], small: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Subtract a stack of tables, side by side, times a small one from a table; give ``table.T @ table`` of what is left."""
+    factors = small.astype(table.dtype).reshape(len(stack), stack.shape[2], table.shape[1])
+
+    def of_rows(rows: slice) -> NDArray[np.float64]:
+        left = table[rows]
+        part = np.empty_like(left)
+        for one, factor in zip(stack, factors, strict=True):
+            left -= np.matmul(one[rows], factor, out=part)
+        return np.asarray(left.T @ left, np.float64)
+
+    return _sum(each_block(of_rows, len(table)), (table.shape[1], table.shape[1]))
+
+
+def _sum(parts: Iterator[NDArray[np.float64]], shape: tuple[int, ...]) -> NDArray[np.float64]:
+    total = np.zeros(shape)
+    for part in parts:
+        total += part
+    return total
+
+
+def one_more(stack: NDArray[Any]) -> NDArray[Any]:
+    """A stack of tables and one more, to be written: in the memory behind it if there is any, or with room for as many more.
+
+    The stack is the beginning of its memory, as it comes from here, or has memory of its own.
+    """
+    n, room = len(stack), stack.base
+    if not (isinstance(room, np.ndarray) and room.ndim == 3 and len(room) > n and room.flags.writeable):
+        room = np.empty((max(2 * n, FIRST_ROOM), *stack.shape[1:]), stack.dtype)
+        room[:n] = stack
+    return room[: n + 1]
+
+
 def each_block(work: Callable[[slice], Any], n_rows: int) -> Iterator[Any]:
     """Work on blocks of rows on all cores, one thread for each; give what comes of them, in order."""
     blocks = [slice(first, min(first + BLOCK, n_rows)) for first in range(0, n_rows, BLOCK)]
-    with one_thread_each(), ThreadPoolExecutor(usable_cores()) as pool:
-        yield from pool.map(work, blocks) if len(blocks) > 1 else map(work, blocks)
+    with one_thread_each() as threads:
+        yield from threads.map(work, blocks) if len(blocks) > 1 else map(work, blocks)
 
 
 class _OneThread:
-    """Keeps libraries for matrices from using threads of their own while anybody wants that; the setting is the process's."""
+    """Keeps libraries for matrices from using threads of their own while anybody wants that; the setting is the process's.
+
+    Meanwhile there are threads to work on, one for each core. To start and stop either takes a while: hold it for a whole fit.
+    """
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._users = 0
-        self._limit: Any = None
+        self._held = ExitStack()
+        self._threads: ThreadPoolExecutor
 
     @cached_property
     def _libraries(self) -> Any:
@@ -74,18 +141,19 @@ class _OneThread:
         return ThreadpoolController()
 
     @contextmanager
-    def __call__(self) -> Iterator[None]:
+    def __call__(self) -> Iterator[ThreadPoolExecutor]:
         with self._lock:
+            if self._users == 0:
+                self._held.enter_context(self._libraries.limit(limits=1, user_api="blas"))
+                self._threads = self._held.enter_context(ThreadPoolExecutor(usable_cores()))
             self._users += 1
-            if self._users == 1:
-                self._limit = self._libraries.limit(limits=1, user_api="blas")
         try:
-            yield
+            yield self._threads
         finally:
             with self._lock:
                 self._users -= 1
                 if self._users == 0:
-                    self._limit.restore_original_limits()
+                    self._held.close()
 
 
 one_thread_each = _OneThread()

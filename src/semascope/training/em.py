@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -120,25 +119,9 @@ class EM(Facts):
         (log_likelihood,) = stats.log_likelihood.sums()
         return log_likelihood + state.document_part
 
-    def to_judge(self, state: EMState, history: Sequence[float]) -> Sequence[float]:
-        """All of them."""
-        return history
-
-    def to_send(self, state: Any) -> Any:
-        """All of it."""
-        return state
-
-    def to_keep(self, state: EMState) -> EMState:
-        """The last one."""
-        return state
-
     def document_rows(self, kept: EMState, local: Locals) -> NDArray[Any]:
         """P(topic | document)."""
         return local["theta"]
-
-    def note(self, state: EMState) -> str:
-        """Nothing beside the objective."""
-        return ""
 
     def _counts(self, words: NDArray[np.int32], values: NDArray[Any]) -> Counts:
         return Counts(words, values, (self.n_words, values.shape[1]), self.n_tokens)

@@ -27,6 +27,8 @@ class Algorithm(Protocol):
     """A named tuple of arrays and numbers."""
     objective_name: ClassVar[str]
     """What people call the objective."""
+    per_token: ClassVar[bool]
+    """Whether it is a sum over all tokens, of which people are told the mean."""
 
     def begin(self, shard: Shard) -> tuple[Locals, Stats]:
         """On a worker: the shard's first locals and statistics."""

@@ -11,7 +11,7 @@ from semascope.training.loop import Moment, Watcher
 
 @contextmanager
 def progress_bar(
-    title: str, *, max_iter: int, n_tokens: float, show: bool, measure: str = "log-likelihood"
+    title: str, *, max_iter: int, n_tokens: float, show: bool, measure: str = "log-likelihood", per_token: bool = True
 ) -> Iterator[Watcher | None]:
     """Show objective, speed and time left on a terminal; yield None, which watches nothing, anywhere else."""
     if not show or not sys.stderr.isatty():
@@ -34,7 +34,8 @@ def progress_bar(
 
         def watch(moment: Moment) -> None:
             speed = n_tokens * moment.iteration / max(moment.seconds, 1e-9)
-            objective = f"{measure} {moment.history[-1] / max(n_tokens, 1e-300):.4f} a token" if moment.history else ""
+            scale, unit = (max(n_tokens, 1e-300), " a token") if per_token else (1.0, "")
+            objective = f"{measure} {moment.history[-1] / scale:.4f}{unit}" if moment.history else ""
             facts = ", ".join(part for part in (moment.note, objective, f"{speed / 1e6:.1f} M tokens/s") if part)
             progress.update(task, completed=len(moment.history), facts=facts)
 

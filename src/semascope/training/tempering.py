@@ -179,11 +179,11 @@ class TemperedEM(EM):
         """Σ n log Z before the pass that gave these statistics, with the documents' part: it rises while β stays."""
         return super().objective(state, stats)  # type: ignore[arg-type]
 
-    def to_judge(self, state: TemperedState, history: Sequence[float]) -> Sequence[float]:  # type: ignore[override]
+    def to_judge(self, state: TemperedState, history: Sequence[float]) -> Sequence[float]:
         """Objectives since β was found."""
         return [] if state.searching else history[Search(*state.search).n_passes :]
 
-    def to_keep(self, state: TemperedState) -> TemperedState:  # type: ignore[override]
+    def to_keep(self, state: TemperedState) -> TemperedState:
         """The best topics so far while β is searched for.
 
         Words that were all held out are as likely in each topic as a word that stands once: nothing else is known of them.
@@ -197,7 +197,7 @@ class TemperedEM(EM):
         shares, none = state.best_shares, state.best_topics[:0]
         return state._replace(topics=topics, topic_shares=shares, best_topics=none, beta=search.best_beta)
 
-    def note(self, state: TemperedState) -> str:  # type: ignore[override]
+    def note(self, state: TemperedState) -> str:
         """Tell β, and how well the words held out are predicted."""
         search = Search(*state.search)
         found = f", held-out perplexity {np.exp(-search.last):,.0f}" if state.searching and search.last is not None else ""

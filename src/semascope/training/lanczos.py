@@ -1,0 +1,276 @@
+"""The largest singular values of a sparse matrix A and their vectors, by the block Lanczos method from random vectors.
+
+Blocks X₀, X₁, … of few vectors are orthonormal, each in itself and to all before it; the first is made of what Aᵀ makes of
+random vectors. A pass over the corpus gives Z = Aᵀ A X of the last block. What the blocks so far have of it, C = Xᵀ Z of each,
+is a column of the small matrix G = Xᵀ Aᵀ A X of all blocks together; what is left of it, W = Z − X C, is made orthonormal for
+the next block. So every pass over a narrow block makes the space larger, where other methods go through wide ones again.
+
+What is found in k vectors so far: with G = Hᵀ H, columns of A X H⁻¹ are orthonormal, and what they see of A (Halko, Martinsson
+and Tropp, 2011) has the small matrix H Hᵀ, plus H⁻ᵀ Wᵀ W H⁻¹ in the corner of the last block. Its eigenvalues Σ² are those of
+Aᵀ A as far as the space reaches; with its eigenvectors P, right singular vectors are V = (X G + W) H⁻¹ P Σ⁻¹.
+
+Rounding errors along vectors that are found already would grow with every pass. So blocks are made orthogonal to all before
+them, where without rounding the last two would do; and again where little was left of Z. What is nothing but rounding errors
+becomes zero.
+
+Entries are divided by the root of what Σ a² is at most, so that squares of squares are within reach of single precision.
+
+Nothing is held but the blocks of words, what a pass adds up, and small matrices; nothing of the documents.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+from scipy.linalg import eigh, eigvalsh
+
+from semascope.corpus.shards import Shard, frozen
+from semascope.engines.base import Locals
+from semascope.engines.exact import Counts, CountTotal, LateCounts, Scalars, ScalarTotal
+from semascope.kernels.lsa import project_documents, project_words
+from semascope.training.dense import inner, make, one_more, one_thread_each, take_out, times, times_side_by_side, turn_upright
+from semascope.training.facts import Facts
+from semascope.training.small import bordered, halves, noise_of, reciprocals, whitening
+from semascope.training.weighting import WEIGHTINGS, WordFacts
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+PASSES = 4.5
+"""So many blocks have as many vectors as are wanted. Narrow blocks need fewer products in all, and more passes."""
+
+WIDTHS = (24, 48)
+"""Vectors of a block that the kernels work on best: one of these, or a multiple of the last."""
+
+MORE = 1.75
+"""So many times as many vectors as are wanted are gone through before what they have found is looked at."""
+
+LITTLE, TRIES = 0.1, 3
+"""A block of which less than this share is left has lost digits, and is made orthogonal again, at most so often in all."""
+
+ROOM = 2.0**10
+"""Sums are made of integers of so many times fewer than they could be: below 2^51 the kernel converts them sooner."""
+
+QUANTUM = 2.0**-44
+"""What sums in integers may be wrong by, times the root of the number of words: squares of the smallest values are no less."""
+
+
+class LanczosState(NamedTuple):
+    """What all shards share.
+
+    blocks     X₀, X₁, …: the last is that of the next pass; none before the first
+    rest       W of the last pass
+    small      G of all blocks but the last
+    square     Wᵀ W
+    residuals  √(Σ a² − Σ σ²) over √Σ a² after each pass, from the first on that is looked at
+    total      Σ a², over what it is at most
+    most       what Σ a² is at most
+    of_word    factor of each word in the matrix, if words have any
+    word_sums  Σ n of each word
+    """
+
+    blocks: NDArray[Any]
+    rest: NDArray[Any]
+    small: NDArray[np.float64]
+    square: NDArray[np.float64]
+    residuals: NDArray[np.float64]
+    total: float
+    most: float
+    of_word: NDArray[np.float64]
+    word_sums: NDArray[np.float64]
+
+
+class Decomposition(NamedTuple):
+    """What is found.
+
+    values     the singular values, largest first, where they are known better than they can be measured
+    vectors    right singular vectors, a row for each word, those of the largest values first
+    residuals  √(Σ a² − Σ σ²) over √Σ a² after each pass that was looked at
+    total      Σ a²
+    of_word    factor of each word in the matrix, if words have any
+    word_sums  Σ n of each word
+    """
+
+    values: NDArray[np.float64]
+    vectors: NDArray[Any]
+    residuals: NDArray[np.float64]
+    total: float
+    of_word: NDArray[np.float64]
+    word_sums: NDArray[np.float64]
+
+
+class FactStats(NamedTuple):
+    """What is known of words, and what Σ a² is at most."""
+
+    words: Counts | CountTotal
+    square: Scalars | ScalarTotal
+
+
+class PassStats(NamedTuple):
+    """What a pass adds up: Z, and in the first one Σ a²."""
+
+    product: LateCounts | CountTotal
+    square: Scalars | ScalarTotal
+
+
+@dataclass(frozen=True)
+class BlockLanczos(Facts):
+    """Settings of the algorithm and facts of the corpus. Its methods are pure functions of their arguments.
+
+    weighting  what the matrix has in place of counts
+    """
+
+    weighting: str = "hellinger"
+
+    state_type: ClassVar[type] = LanczosState
+    objective_name: ClassVar[str] = "residual"
+    per_token: ClassVar[bool] = False
+
+    @property
+    def width(self) -> int:
+        """Vectors of a block."""
+        wanted, widest = math.ceil(self.n_topics / PASSES), WIDTHS[-1]
+        fitting = next((width for width in WIDTHS if width >= wanted), widest * -(-wanted // widest))
+        return min(fitting, self.n_documents, self.n_words)
+
+    def begin(self, shard: Shard) -> tuple[Locals, FactStats]:
+        """Count what the weighting needs to know."""
+        weighting = WEIGHTINGS[self.weighting]
+        facts, square = weighting.facts_of(shard), weighting.square(shard.rows.counts.astype(np.float64), self.n_tokens)
+        bound = max(self.n_tokens * math.log(max(self.n_tokens, 2.0)), self.n_tokens, 1.0)
+        words = Counts(shard.by_word.words, facts, (self.n_words, facts.shape[1]), bound)
+        return {"nothing": np.zeros((shard.n_documents, 0), self.dtype)}, FactStats(words, Scalars((square,)))
+
+    def start(self, stats: FactStats) -> LanczosState:
+        """Nothing is known yet but how counts are weighted."""
+        assert isinstance(stats.words, CountTotal)
+        assert isinstance(stats.square, ScalarTotal)
+        facts, of_word = stats.words.values(np.float64), WEIGHTINGS[self.weighting].of_word
+        factors = of_word(WordFacts(self.n_documents, *facts.T)) if of_word else np.empty(0)
+        none, (most,) = np.empty((0, 0)), stats.square.sums()
+        blocks = np.empty((0, self.n_words, self.width), self.dtype)
+        return LanczosState(blocks, none, none, none, np.empty(0), 0.0, most, factors, facts[:, 0])
+
+    def step(self, shard: Shard, local: Locals, state: LanczosState) -> tuple[Locals, PassStats]:
+        """One pass over a shard: Aᵀ A X; or Aᵀ times random vectors, where there is no X yet."""
+        values = WEIGHTINGS[self.weighting].values(shard.rows, self.n_tokens, state.of_word, self.dtype)
+        values *= values.dtype.type(1 / math.sqrt(state.most))
+        if len(state.blocks):
+            rows, bound, square = np.empty((shard.n_documents, self.width), self.dtype), 2.0, 0.0
+            project_documents(shard.rows.ends, shard.rows.words, values, frozen(state.blocks[-1], self.dtype), rows)
+        else:
+            rows, bound = self._random_rows(shard), 8 * self.n_documents**0.5  # eight times what is to be expected
+            square = float(np.sum(values.astype(np.float64) ** 2))
+        words, ends, documents, places = shard.by_word
+        work = partial(project_words, words, ends, documents, values[places], rows)
+        product = LateCounts(words, (self.n_words, self.width), ROOM * bound, work)
+        return local, PassStats(product, Scalars((square,)))
+
+    def _random_rows(self, shard: Shard) -> NDArray[Any]:
+        """Normal numbers; where there are no more documents than vectors, rows of the identity, which see all there is."""
+        if self.width == self.n_documents:
+            return np.eye(self.n_documents, dtype=self.dtype)[shard.first_document :][: shard.n_documents]
+        generator = np.random.default_rng([self.seed, shard.number])
+        return generator.standard_normal((shard.n_documents, self.width), np.float32).astype(self.dtype)
+
+    def update(self, state: LanczosState, stats: PassStats) -> LanczosState:
+        """See what the pass found, and make the next block."""
+        assert isinstance(stats.product, CountTotal)
+        assert isinstance(stats.square, ScalarTotal)
+        product = make(stats.product.fill, (self.n_words, self.width), self.dtype)
+        if len(state.blocks):
+            return self._onward(state, product)
+        (total,) = stats.square.sums()
+        blocks, square = one_more(state.blocks), inner(product, product)
+        if self.width == self.n_words:
+            blocks[-1] = np.eye(self.n_words)
+        else:
+            self._make_orthonormal(product, square, blocks, float(square.diagonal().max()))
+        return state._replace(blocks=frozen(blocks, self.dtype), total=total)
+
+    def _onward(self, state: LanczosState, product: NDArray[Any]) -> LanczosState:
+        """What Z tells, and the block after X."""
+        seen = inner(state.blocks, product)
+        square = take_out(product, state.blocks, seen)
+        small, blocks = bordered(state.small, seen), one_more(state.blocks)
+        whole = float((np.sum(seen**2, axis=0) + square.diagonal()).max())
+        with one_thread_each() as threads:
+            judging = threads.submit(self._residuals, small, square, state.total)  # eigenvalues keep one core busy
+            self._make_orthonormal(product, square, blocks, whole)
+            residuals = np.append(state.residuals, judging.result())
+        return state._replace(blocks=frozen(blocks, self.dtype), rest=product, small=small, square=square, residuals=residuals)
+
+    def _residuals(self, small: NDArray[np.float64], square: NDArray[np.float64], total: float) -> list[float]:
+        """The residual after a pass, if it is worth looking at already; otherwise none."""
+        if len(small) < min(MORE * self.n_topics, self.n_documents, self.n_words):
+            return []
+        explained = math.fsum(eigvalsh(self._found(small, square, (self.dtype, "float64")).seen)[-self.n_topics :])
+        return [math.sqrt(max(total - explained, 0.0) / total) if total > 0 else 0.0]
+
+    def _make_orthonormal(self, table: NDArray[Any], square: NDArray[np.float64], blocks: NDArray[Any], whole: float) -> None:
+        """Make the last block of a table from which the others are taken out: `square` is its own small matrix.
+
+        `whole` is the square of its longest column before. Columns that have lost digits are gone through again.
+        """
+        noise, others, block = noise_of(self.dtype), blocks[:-1], blocks[-1]
+        floor = max(noise * float(square.diagonal().max()), noise**2 * whole)
+        for turn in range(TRIES):
+            root, shortest = whitening(square, floor, keep_noise=turn == 0)
+            times(table, root, out=block)
+            if shortest >= LITTLE**2 * whole or turn + 1 == TRIES:
+                break
+            square = take_out(block, others, inner(others, block))
+            table, floor, whole = block, noise, 1.0  # its columns are of length one by now, but for noise
+
+    def objective(self, state: LanczosState, stats: PassStats) -> float:
+        """Part of Σ a² that the wanted values had before this pass."""
+        return 1 - float(state.residuals[-1]) ** 2 if len(state.residuals) else 0.0
+
+    def to_judge(self, state: LanczosState, history: Sequence[float]) -> Sequence[float]:
+        """The residuals, that after the last pass included; what is below rounding errors is all one."""
+        return np.maximum(state.residuals, np.finfo(self.dtype).eps ** 0.5).tolist()  # type: ignore[no-any-return]
+
+    def to_send(self, state: LanczosState) -> LanczosState:
+        """The last block, and how counts are weighted."""
+        none = np.empty((0, 0))
+        return state._replace(blocks=state.blocks[-1:], rest=none, small=none)
+
+    def to_keep(self, state: LanczosState) -> Decomposition:
+        """The wanted vectors, of which the largest entry in size is positive."""
+        if not len(state.residuals):
+            raise KeyboardInterrupt  # before anything was found
+        found = self._found(state.small, state.square, ("float64",))
+        squares, turn = eigh(found.seen)
+        values = np.sqrt(np.maximum(squares[::-1][: self.n_topics], 0))
+        factors = found.inverse @ turn[:, ::-1][:, : self.n_topics] * reciprocals(values)
+        parts = np.concatenate([state.small @ factors, factors[-self.width :]])
+        vectors = times_side_by_side([*state.blocks[:-1], state.rest], parts)
+        turn_upright(vectors)
+        total = state.total * state.most
+        return Decomposition(np.empty(0), vectors, state.residuals, total, state.of_word, state.word_sums)
+
+    def _found(self, small: NDArray[np.float64], square: NDArray[np.float64], precisions: Sequence[str]) -> Found:
+        """What G and Wᵀ W tell, in the first precision that will do: to judge a residual, single takes half the time."""
+        half, inverse = halves(small, noise_of(self.dtype) ** 2, QUANTUM * self.n_words**0.5, precisions)
+        of_rest = inverse[-self.width :]
+        return Found(inverse, half @ half.T + of_rest.T @ square.astype(inverse.dtype) @ of_rest)
+
+    def document_rows(self, kept: Decomposition, local: Locals) -> NDArray[Any]:
+        """Nothing: where documents lie is seen when they are projected."""
+        return np.asarray(local["nothing"])
+
+
+class Found(NamedTuple):
+    """What the space so far sees of A.
+
+    inverse  H⁻¹, for directions that are more than rounding errors
+    seen     the small matrix of it
+    """
+
+    inverse: NDArray[Any]
+    seen: NDArray[Any]
