@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from reference import labeled as reference
 from semascope import Corpus, ThreadEngine
 from semascope.corpus.labels import labelled, names_in, rows_of_labels
+from semascope.engines.exact import Accumulator
 from semascope.kernels.labeled import sample_labels
 from semascope.training.labeled import LabeledGibbs, Pairs
 from semascope.training.loop import run
@@ -41,6 +42,19 @@ def words_of(shard, n_labels):
         documents.append(np.repeat(shard.rows.words[mine], shard.rows.counts[mine].astype(int)).tolist())
         labels.append(shard.labels.numbers[slice(*shard.labels.ends[d : d + 2])].tolist() or list(range(n_labels)))
     return documents, labels
+
+
+def test_more_words_than_single_precision_can_count_have_a_label_each():
+    many = [2.0**24, 1, 1, 1, 0]
+    corpus = Corpus.from_matrix([many, [0, 0, 0, 0, 50]], labels=[["a"], ["a", "b"]])
+    algorithm, (ref,) = gibbs_of(corpus)
+    shard = ref.open()
+    local, stats = algorithm.begin(shard)
+    assert len(local["chosen"]) == sum(many) + 50
+    sums = Accumulator()
+    sums.add(stats)
+    local, _ = algorithm.step(shard, local, algorithm.start(sums.total))
+    assert np.bincount(local["chosen"][-50:], minlength=2).tolist() == local["own"][-2:].tolist()
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -87,6 +87,32 @@ def test_documents_without_labels_or_words_are_counted_and_teach_nothing():
     assert_allclose(more.label_words_.counts.sum(), plain.label_words_.counts.sum(), rtol=1e-6)
 
 
+def test_fitting_again_begins_with_nothing_known():
+    texts, labels = stream(50)
+    fresh = OnlineLabeledLDA(random_state=0).fit(texts, labels)
+    again = OnlineLabeledLDA(random_state=0).fit(["fish swim", "birds sing"], [["sea"], ["air"]])
+    assert again.vocabulary_.tolist() == ["fish", "swim", "birds", "sing"]
+    again.fit(["cats purr", "dogs bark"], [["cat"], ["dog"]])
+    assert again.vocabulary_.tolist() == ["cats", "purr", "dogs", "bark"]
+    assert bits(again.fit(texts, labels)) == bits(fresh)
+    assert again.n_documents_seen_ == 50
+
+
+def test_a_model_without_labels_or_words_finds_none():
+    model = OnlineLabeledLDA(random_state=0).partial_fit(["hello"])
+    assert model.predict(["hello there"]) == [[]]
+    assert model.transform(["hello there"]).shape == (1, 0)
+    assert [word.label for word in model.attribute("hello there")] == [None, None]
+    without_words = OnlineLabeledLDA(random_state=0).partial_fit("", ["greeting"])
+    assert without_words.predict(["hello there"]) == [[]]
+    assert without_words.snippet("hello there, you", "greeting", 2) == "hello there …"
+
+
+def test_documents_without_labels_do_not_decide_the_form_of_labels():
+    model = OnlineLabeledLDA(random_state=0).partial_fit(["hello", "there"], [None, None]).partial_fit(["cats"], [["cat"]])
+    assert model.predict(["cats"]) == [["cat"]]
+
+
 def test_a_document_may_have_a_thousand_labels():
     model = OnlineLabeledLDA(random_state=0).partial_fit(*stream(30))
     model.partial_fit("some words of it all", [f"many {number}" for number in range(1000)])

@@ -128,7 +128,7 @@ def sample_labels(
     for document in range(len(ends) - 1):
         most = max(most, label_ends[document + 1] - label_ends[document])
     of_document, sums = np.empty(most, np.float64), np.empty(most, np.float64)
-    inverse = 1 / (sizes + n_words * beta)
+    with_word, without = np.empty(most, np.float64), np.empty(most, np.float64)
     every = np.arange(n_open).astype(np.int32)
     total_log = 0.0
     slot = token = 0
@@ -140,16 +140,18 @@ def sample_labels(
         mine = every if open_to_all else labels[first:last]
         own, step = counts[ends[document] : ends[document + 1]], 1 if open_to_all else len(mine)
         n_tokens = 0
+        for count in own:
+            n_tokens += int(count)  # a sum in single precision would lose some of many
         of_document[: len(mine)] = 0
-        for j in range(len(own)):
-            for _ in range(int(own[j])):
-                of_document[chosen[token + n_tokens]] += 1
-                n_tokens += 1
+        for i in range(token, token + n_tokens):
+            of_document[chosen[i]] += 1
+        for i in range(len(mine)):
+            _change(i, 0, mine, sizes, of_document, with_word, without, alpha, beta, n_words)
         random = mix(mix(np.uint64(seed)) ^ np.uint64(first_document + document))
         share = 1 / (max(n_tokens - 1, 0) + len(mine) * alpha)
         total_log += _sample_document(
-            own, mine, slots[slot : slot + len(own) * step], open_to_all, pairs, sizes, inverse, alpha, beta, n_words, random,
-            share, of_document, sums, chosen[token : token + n_tokens],
+            own, mine, slots[slot : slot + len(own) * step], open_to_all, pairs, sizes, alpha, beta, n_words, random, share,
+            of_document, with_word, without, sums, chosen[token : token + n_tokens],
         )  # fmt: skip
         token += n_tokens
         slot += len(own) * step
@@ -158,47 +160,46 @@ def sample_labels(
 
 @kernel
 def _sample_document(
-    counts, labels, slots, open_to_all, pairs, sizes, inverse, alpha, beta, n_words, random, share, of_document, sums, chosen
+    counts, labels, slots, open_to_all, pairs, sizes, alpha, beta, n_words, random, share, of_document, with_word, without,
+    sums, chosen,
 ):  # fmt: skip
     """Sample the words of one document; arguments as in `sample_labels`.
 
-    inverse      float64[k]   in, out   1 / (n_label + V β)
-    random                    in        where its random numbers start
-    share                     in        1 / (its words but one + its labels × α)
-    of_document  float64[l]   in, out   how many of its words are due to each of its labels
-    sums         float64[l]   out       room to work in
+    Most words stay with their label. The word in question is therefore left out of the factors of its label, not of the
+    counts, and nothing is written and nothing divided until one moves.
+
+    random                            in       where its random numbers start
+    share                             in       1 / (its words but one + its labels × α)
+    of_document          float64[l]   in, out  how many of its words are due to each of its labels
+    with_word, without   float64[l]   in, out  as `_change` has them
+    sums                 float64[l]   out      room to work in
     """
     n_labels, token = len(labels), 0
     total_log, likely, n_likely = 0.0, 1.0, 0
     for j in range(len(counts)):
         mine = slots[j : j + 1] if open_to_all else slots[j * n_labels : (j + 1) * n_labels]
         for _ in range(int(counts[j])):
-            old = chosen[token]
-            label = labels[old]
-            pairs[mine[0] + old if open_to_all else mine[old]] -= 1
-            sizes[label] -= 1
-            inverse[label] = 1 / (sizes[label] + n_words * beta)
-            of_document[old] -= 1
+            old = np.int64(chosen[token])
             total = 0.0
             if open_to_all:
                 for i in range(n_labels):
-                    total += (pairs[mine[0] + i] + beta) * inverse[i] * (of_document[i] + alpha)
+                    total += (pairs[mine[0] + i] - (i == old) + beta) * (without[i] if i == old else with_word[i])
                     sums[i] = total
             else:
                 for i in range(n_labels):
-                    total += (pairs[mine[i]] + beta) * inverse[labels[i]] * (of_document[i] + alpha)
+                    total += (pairs[mine[i]] - (i == old) + beta) * (without[i] if i == old else with_word[i])
                     sums[i] = total
             random += STEP
             limit = uniform(random) * total
             new = 0
-            while new < n_labels - 1 and sums[new] <= limit:
-                new += 1
-            label = labels[new]
-            pairs[mine[0] + new if open_to_all else mine[new]] += 1
-            sizes[label] += 1
-            inverse[label] = 1 / (sizes[label] + n_words * beta)
-            of_document[new] += 1
-            chosen[token] = new
+            for i in range(n_labels - 1):  # all of them: counting is cheaper than guessing where to stop
+                new += sums[i] <= limit
+            if new != old:
+                pairs[mine[0] + old if open_to_all else mine[old]] -= 1
+                pairs[mine[0] + new if open_to_all else mine[new]] += 1
+                _change(old, -1, labels, sizes, of_document, with_word, without, alpha, beta, n_words)
+                _change(new, 1, labels, sizes, of_document, with_word, without, alpha, beta, n_words)
+                chosen[token] = new
             token += 1
             likely *= total * share
             n_likely += 1
@@ -206,6 +207,22 @@ def _sample_document(
                 total_log += np.log(likely)
                 likely, n_likely = 1.0, 0
     return total_log + np.log(likely)
+
+
+@kernel
+def _change(place, by, labels, sizes, of_document, with_word, without, alpha, beta, n_words):
+    """Change how many words are due to a label of a document, and its factor (n_document,label + α) / (n_label + V β).
+
+    place                 in       which of the labels of the document
+    by                    in       so many words more
+    with_word  float64[l] in, out  factors with all words
+    without    float64[l] in, out  factors with a word of this label left out
+    """
+    label = labels[place]
+    sizes[label] += by
+    of_document[place] += by
+    with_word[place] = (of_document[place] + alpha) / (sizes[label] + n_words * beta)
+    without[place] = (of_document[place] - 1 + alpha) / (sizes[label] - 1 + n_words * beta)
 
 
 @strict_kernel

@@ -106,7 +106,7 @@ class LabeledGibbs(Facts):
         numbers = np.full(shard.n_words, -1, np.int32)
         numbers[shard.by_word.words] = np.arange(len(shard.by_word.words))
         slots = slots_of_entries(shard.rows.ends, shard.rows.words, *shard.labels, numbers, ends, labels, n_open)
-        chosen, own = np.empty(int(shard.rows.counts.sum()), np.int32), np.zeros(len(labels), np.int32)
+        chosen, own = np.empty(int(shard.lengths.sum()), np.int32), np.zeros(len(labels), np.int32)
         seed, counts = self._seed(0), shard.rows.counts
         first_labels(shard.rows.ends, counts, shard.labels.ends, slots, seed, shard.first_document, chosen, own, n_open)
         used, n_documents = self._used(shard, ends, labels), np.array([shard.n_documents])
@@ -130,13 +130,14 @@ class LabeledGibbs(Facts):
 
     def step(self, shard: LabelledShard, local: Locals, state: LabeledState) -> tuple[Locals, LabeledStats]:
         """Sample the words of a shard anew."""
-        before = state.counts[local["used"]]
-        live, sizes, chosen = before.copy(), state.sizes.copy(), np.array(local["chosen"])
+        live, sizes, chosen = state.counts[local["used"]], state.sizes.copy(), np.array(local["chosen"])
+        own = local["own"] - live
         log_likelihood = sample_labels(
             shard.rows.ends, shard.rows.counts, *shard.labels, local["slots"], live, sizes, self.alpha, self.eta, self.n_words,
             self._seed(state.passes + 1), shard.first_document, chosen, self._n_open,
         )  # fmt: skip
-        local = {**local, "chosen": chosen, "own": local["own"] + (live - before)}
+        own += live
+        local = {**local, "chosen": chosen, "own": own}
         return local, self._stats(local, log_likelihood)
 
     def _seed(self, number: int) -> np.uint64:
@@ -144,7 +145,7 @@ class LabeledGibbs(Facts):
         return np.uint64(np.random.SeedSequence([self.seed, number]).generate_state(1, np.uint64)[0])
 
     def _stats(self, local: Locals, log_likelihood: float) -> LabeledStats:
-        own, shape = local["own"].astype(np.float64)[:, None], (len(self.pairs.labels), 1)
+        own, shape = local["own"][:, None], (len(self.pairs.labels), 1)
         return LabeledStats(Counts(local["used"], own, shape, max(self.n_tokens, 1.0)), Scalars((log_likelihood,)))
 
     def update(self, state: LabeledState, stats: LabeledStats) -> LabeledState:
@@ -153,20 +154,16 @@ class LabeledGibbs(Facts):
 
     def _state(self, stats: LabeledStats, passes: int, sums: NDArray[np.float64]) -> LabeledState:
         assert isinstance(stats.pairs, CountTotal)
-        counts = stats.pairs.values(np.float64)[:, 0]
+        counts = stats.pairs.values(np.int32)[:, 0]
         sizes = np.bincount(self.pairs.labels, counts, self.n_topics)
         if passes > self.burn_in:
-            sums = sums + counts if len(sums) else counts.copy()
+            sums = sums + counts if len(sums) else counts.astype(np.float64)
         return LabeledState(frozen(counts, np.int32), frozen(sizes, np.int64), sums, passes)
 
     def objective(self, state: LabeledState, stats: LabeledStats) -> float:
         """Σ log P(word | all others), each as it was before it was sampled."""
         assert isinstance(stats.log_likelihood, ScalarTotal)
         return stats.log_likelihood.sums()[0]
-
-    def to_judge(self, state: LabeledState, history: Sequence[float]) -> Sequence[float]:
-        """All passes."""
-        return history
 
     def to_send(self, state: LabeledState) -> LabeledState:
         """All but what only `update` needs."""
@@ -180,10 +177,6 @@ class LabeledGibbs(Facts):
     def document_rows(self, kept: Any, local: Locals) -> NDArray[Any]:
         """Nothing: how much of a document is due to each of its labels is found again when that is asked for."""
         return np.empty((int(local["n_documents"][0]), 0))
-
-    def note(self, state: LabeledState) -> str:
-        """Nothing beside the objective."""
-        return ""
 
 
 def _by_word(shard: LabelledShard) -> tuple[NDArray[np.int64], NDArray[np.int32]]:

@@ -51,7 +51,7 @@ class LabelWords(NamedTuple):
     @property
     def scale(self) -> NDArray[np.float64]:
         """1 / (N + V η) of each label."""
-        return frozen(1 / (self.sizes + self.n_words * self.eta), np.float64)
+        return frozen(1 / np.maximum(self.sizes + self.n_words * self.eta, 1e-300), np.float64)
 
     def words(self) -> NDArray[np.int32]:
         """The word of each pair."""

@@ -111,7 +111,7 @@ class ParticleFilter:
         own = slice(batch.rows.ends[document], batch.rows.ends[document + 1])
         n_entries, n_labels = int(own.stop - own.start), int(batch.labels.ends[document + 1] - batch.labels.ends[document])
         particles.have_pairs(n_entries * n_labels)
-        particles.have_memory(int(batch.rows.counts[own].sum()), n_entries, n_labels)
+        particles.have_memory(int(batch.rows.counts[own].sum(dtype=np.float64)), n_entries, n_labels)
 
     @cached_property
     def _seeds(self) -> NDArray[np.uint64]:
