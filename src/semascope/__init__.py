@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from semascope import errors as errors
     from semascope.corpus.analyze import Analyzer as Analyzer
     from semascope.corpus.corpus import Corpus as Corpus
     from semascope.corpus.lexicon import Lexicon as Lexicon
     from semascope.corpus.read import Documents as Documents
     from semascope.corpus.read import read as read
     from semascope.corpus.read import read_counts as read_counts
+    from semascope.corpus.readers.counts import CountedDocuments as CountedDocuments
     from semascope.corpus.readers.trec import read_qrels as read_qrels
     from semascope.engines.mpi import MPIEngine as MPIEngine
     from semascope.engines.spark import SparkEngine as SparkEngine
@@ -31,6 +33,7 @@ _HOME = {
     "Analyzer": "semascope.corpus.analyze",
     "Checkpoints": "semascope.training.checkpoint",
     "Corpus": "semascope.corpus.corpus",
+    "CountedDocuments": "semascope.corpus.readers.counts",
     "Documents": "semascope.corpus.read",
     "Index": "semascope.retrieval.index",
     "InformedPrior": "semascope.models.informed",
@@ -50,15 +53,17 @@ _HOME = {
     "read_qrels": "semascope.corpus.readers.trec",
 }
 
-__all__ = [*_HOME, "__version__"]
+__all__ = sorted([*_HOME, "__version__", "errors"])
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOME:
         return getattr(import_module(_HOME[name]), name)
+    if name == "errors":
+        return import_module("semascope.errors")
     msg = f"module 'semascope' has no attribute {name!r}"
     raise AttributeError(msg)
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return __all__

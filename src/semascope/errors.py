@@ -1,7 +1,5 @@
 """Every exception and warning of the package.
 
-::
-
     SemascopeError
     ├── InputError(ValueError)          the data or a setting cannot be used; the sentence says which and why
     │   └── SourceError                 a source could not be read; the sentence names file and line
@@ -12,6 +10,15 @@
     UserWarning
     ├── InterruptedFitWarning           Ctrl-C ended a fit early; the model so far was kept
     └── MissingWordsWarning             some words of a prior cannot be used; the sentence names them
+
+Examples
+--------
+>>> import semascope as ss
+>>> try:
+...     ss.read("nowhere.csv")
+... except ss.errors.SourceError as error:
+...     print(error)
+nowhere.csv: no such file.
 """
 
 from __future__ import annotations

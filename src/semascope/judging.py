@@ -14,7 +14,7 @@ from typing import Any
 from semascope.corpus.corpus import Corpus
 from semascope.errors import InputError, InterruptedFitWarning
 from semascope.evaluation.coherence import MEASURES
-from semascope.evaluation.windows import slides_over_texts
+from semascope.evaluation.windows import SLIDING, slides_over_texts
 from semascope.models.topicmodel import TopicModel
 
 CLOSE_ENOUGH = 0.01
@@ -96,10 +96,10 @@ def own_corpus(model: TopicModel) -> Corpus:
     about: dict[str, Any] = model.corpus_
     path = about["path"] or about.get("split_from", {}).get("path")
     if path is None:
-        msg = "the model was not fitted to a corpus on disk; give a corpus."
+        msg = "the model was not fitted to a corpus on disk; name a corpus with --corpus."
         raise InputError(msg)
     if not Path(path).exists():
-        msg = f"the corpus that the model was fitted to is no longer at {path}; give a corpus."
+        msg = f"the corpus that the model was fitted to is no longer at {path}; name a corpus with --corpus."
         raise InputError(msg)
     return Corpus.open(path)
 
@@ -112,7 +112,7 @@ def report(model: TopicModel, corpus: Corpus, n_words: int = 10) -> Report:
         relation,
         model.perplexity(judges),
         {measure: model.coherence(corpus, measure, n_words).tolist() for measure in MEASURES},
-        "110 words" if slides_over_texts(corpus) else "documents",
+        f"{SLIDING} words" if slides_over_texts(corpus) else "documents",
         model.diversity(),
     )
 

@@ -65,6 +65,10 @@ class Analyzer:
     def __post_init__(self) -> None:
         if not isinstance(self.stop_words, str | None):
             object.__setattr__(self, "stop_words", tuple(self.stop_words))
+        for setting in fields(self):
+            value = getattr(self, setting.name)
+            if isinstance(value, np.generic):  # which JSON does not take
+                object.__setattr__(self, setting.name, value.item())
         if isinstance(self.ngrams, list):  # as JSON has it
             object.__setattr__(self, "ngrams", tuple(self.ngrams))
         _check(self)
@@ -83,7 +87,8 @@ class Analyzer:
         """Give the words of one text, in order, stop words left out and stems taken; then longer n-grams, if any."""
         text = text.lower() if self.lowercase else text
         found = re.findall(self.token_pattern or r"\w+", text)
-        kept = [word for word in found if len(word) >= self.min_length and word not in self.stop_set()]
+        stops = self.stop_set()
+        kept = [word for word in found if len(word) >= self.min_length and word not in stops]
         stems = self.stems(kept)
         shortest, longest = self.ngrams
         return [" ".join(stems[i : i + n]) for n in range(shortest, longest + 1) for i in range(len(stems) - n + 1)]
@@ -126,8 +131,8 @@ def _letters(*, lowercase: bool) -> NDArray[np.uint32]:
 def _check(analyzer: Analyzer) -> None:
     """Say at once what is wrong with the settings."""
     problem = None
-    if analyzer.min_length < 1:
-        problem = f"min_length must be at least 1, but was {analyzer.min_length}"
+    if not _is_some(analyzer.min_length):
+        problem = f"min_length must be a whole number of at least 1, but was {analyzer.min_length!r}"
     elif isinstance(analyzer.stop_words, str) and analyzer.stop_words not in (languages := stop_word_languages()):
         problem = f"there are no stop words for {analyzer.stop_words!r}; give a list of words, or one of {', '.join(languages)}"
     elif not _is_range(analyzer.ngrams):
@@ -137,8 +142,8 @@ def _check(analyzer: Analyzer) -> None:
             "min_df and max_df must be whole numbers of documents or shares from 0.0 to 1.0, "
             f"but were {analyzer.min_df!r} and {analyzer.max_df!r}"
         )
-    elif analyzer.max_features is not None and analyzer.max_features < 1:
-        problem = f"max_features must be at least 1, but was {analyzer.max_features}"
+    elif analyzer.max_features is not None and not _is_some(analyzer.max_features):
+        problem = f"max_features must be a whole number of at least 1, but was {analyzer.max_features!r}"
     elif analyzer.stemmer is not None and analyzer.stemmer not in (known := _stemmers()):
         problem = f"there is no stemmer {analyzer.stemmer!r}; choose one of {', '.join(known)}"
     elif analyzer.token_pattern is not None:
@@ -161,8 +166,12 @@ def _is_range(value: Any) -> bool:
     return whole and 1 <= value[0] <= value[1]
 
 
-def _is_bound(value: int | float) -> bool:
-    return value >= 0 if isinstance(value, int) else 0.0 <= value <= 1.0
+def _is_some(value: Any) -> bool:
+    return isinstance(value, int) and value >= 1
+
+
+def _is_bound(value: Any) -> bool:
+    return value >= 0 if isinstance(value, int) else isinstance(value, float) and 0.0 <= value <= 1.0
 
 
 def _stemmers() -> list[str]:

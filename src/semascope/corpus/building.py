@@ -17,7 +17,8 @@ from semascope.corpus.documents import numbered
 from semascope.corpus.lexicon import NAMELESS, said
 from semascope.corpus.number import Counted, CountedLanguages, Words, number_words, within_limits
 from semascope.corpus.pieces import Piece, PieceFiles, Pieces
-from semascope.corpus.read import Documents
+from semascope.corpus.read import Documents, read
+from semascope.corpus.readers.bunch import is_bunch
 from semascope.corpus.readers.counts import CountedDocuments
 from semascope.corpus.readers.tables import IN_MEMORY, whole_frame
 from semascope.corpus.texts import ByLanguage, as_column, in_column
@@ -110,9 +111,11 @@ def write_corpus(
         writer.finish(lexicon, kept_analyzers(source, analyzers, lexicon.languages))
 
 
-def in_memory(frame: Any) -> Documents:
-    """Take a frame in memory for a source."""
-    whole = whole_frame(frame)
+def in_memory(given: Any) -> Documents:
+    """Take a frame in memory, or what scikit-learn's loaders of texts give, for a source."""
+    if is_bunch(given):
+        return read(given)
+    whole = whole_frame(given)
     return Documents(IN_MEMORY, lambda bad: iter([whole] if len(whole) else []))
 
 

@@ -112,13 +112,13 @@ class Corpus:
         language: str | None = None,
         watch: Callable[[int], None] | None = None,
     ) -> Corpus:
-        """Make a corpus from documents that `semascope.read` or `semascope.read_counts` gives, or from a frame.
+        """Make a corpus from documents that `semascope.read` or `semascope.read_counts` gives, from a frame, or from a Bunch.
 
         Parameters
         ----------
-        documents : Documents, CountedDocuments, or frame
+        documents : Documents, CountedDocuments, frame, or Bunch
             A polars, pandas or Arrow table needs a column ``text``, of strings or of a struct with a field for each language;
-            `semascope.read` takes other names.
+            `semascope.read` takes other names. What scikit-learn's loaders of texts give is taken with its labels.
         analyzer : Analyzer or dict of language to Analyzer, optional
             How texts become words. Its limits apply in each language by itself, to the documents that have it.
         path : path, optional
@@ -176,7 +176,7 @@ class Corpus:
         lexicon = _lexicon_of(vocabulary, language)
         analyzer = (analyzer or Analyzer()) if lexicon is None else for_vocabulary(analyzer)
         wanted = None if lexicon is None else lexicon.languages
-        found = by_language.in_list(list(texts), language, wanted)
+        found = by_language.in_list(list(by_language.of_column(texts)), language, wanted)
         see_that_there_are_languages(found, wanted)
         listed = by_language.as_list(found)
         documents = described(len(listed), ids, labels, listed)
@@ -258,6 +258,7 @@ class Corpus:
 
     @property
     def path(self) -> Path | None:
+        """Where the corpus lies on disk; None where it is in memory."""
         return None
 
     @property
@@ -287,10 +288,12 @@ class Corpus:
 
     @property
     def n_documents(self) -> int:
+        """Number of documents."""
         return len(self.rows.ends) - 1
 
     @property
     def n_words(self) -> int:
+        """Number of distinct words."""
         return len(self.words)
 
     @cached_property
@@ -306,6 +309,7 @@ class Corpus:
 
     @cached_property
     def documents(self) -> pl.DataFrame:
+        """What is known of the documents, one row each."""
         if isinstance(self._given_documents, pl.DataFrame):
             return self._given_documents
         schema = {**document_schema(()), "text": by_language.column_type(self.languages)}
@@ -313,6 +317,7 @@ class Corpus:
 
     @cached_property
     def vocabulary(self) -> NDArray[np.object_]:
+        """The words, as an array of strings."""
         return np.array(self.words.to_list(), dtype=object)
 
     @property

@@ -59,6 +59,7 @@ def count_tokens(documents: Iterable[Sequence[str]], analyzer: Analyzer, pieces:
     listed = list(documents)
     counter = TokenCounter(analyzer, pieces)
     counter.add(listed)
+    counter.see_that_words_are_strings(listed)
     return CountedLanguages({NAMELESS[0]: counter.finish(len(listed))})
 
 
@@ -223,12 +224,28 @@ class TokenCounter:
             in_block[: len(self._totals)] += self._totals
             self._totals = in_block
 
+    def see_that_words_are_strings(self, documents: Iterable[Sequence[str]]) -> None:
+        """Say which of the documents, all of which are counted, has a word that is none."""
+        odd = next(((word, problem) for word in self._numbers if (problem := _problem_of(word))), None)
+        if odd is not None:
+            word, problem = odd
+            number = next(number for number, tokens in enumerate(documents) if word in tokens)
+            msg = f"document {number} has {word!r:.40}, which is {problem}; from_tokens takes strings."
+            raise InputError(msg)
+
     def found(self) -> tuple[Words, list[NDArray[np.int64]]]:
         words = pl.Series("word", list(self._numbers), dtype=pl.String)
         return Words(words, self._totals), [np.arange(len(words))]
 
     def finish(self, n_documents: int) -> Counted:
         return _with_vocabulary(self._pieces, *self.found(), self._analyzer, n_documents)
+
+
+def _problem_of(word: object) -> str | None:
+    """Say why a word cannot be one; None when it can."""
+    if not isinstance(word, str):
+        return f"not a string but {type(word).__name__}"
+    return None if word.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in word) else "not valid Unicode"
 
 
 class PatternCounter:

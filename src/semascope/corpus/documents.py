@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import numbers
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
+from semascope.corpus.texts import of_column
 from semascope.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ def described(
     n_documents: int, ids: Sequence[str] | None, labels: Sequence[Any] | None, texts: list[str] | None
 ) -> dict[str, Any]:
     """Check what comes with the documents; making the frame can wait until somebody looks."""
+    ids, labels = of_column(ids), of_column(labels)
     for name, values in (("ids", ids), ("labels", labels)):
         if values is not None and len(values) != n_documents:
             msg = f"there are {n_documents:,} documents, but {len(values):,} {name}."
@@ -31,14 +34,27 @@ def described(
     columns: dict[str, Any] = {"id": [None] * n_documents if ids is None else check_unique([str(i) for i in ids])}
     if texts is not None:
         columns["text"] = texts
-    columns["labels"] = [None] * n_documents if labels is None else [_label_list(label) for label in labels]
+    columns["labels"] = (
+        [None] * n_documents if labels is None else [labels_of(given, place) for place, given in enumerate(labels)]
+    )
     return columns
 
 
-def _label_list(label: Any) -> list[str]:
-    if label is None:
+def labels_of(given: Any, place: int) -> list[str]:
+    """Give the labels of one document, which is at that place: those of a list, or the one that is given alone."""
+    if given is None:
         return []
-    return [str(label)] if isinstance(label, str | int) else [str(one) for one in label]
+    several = isinstance(given, Iterable) and not isinstance(given, str)
+    return [_label_name(label, place) for label in (given if several else [given])]
+
+
+def _label_name(label: Any, place: int) -> str:
+    if isinstance(label, str):
+        return label
+    if isinstance(label, numbers.Real) and float(label).is_integer():
+        return str(int(float(label)))
+    msg = f"a label is a word or a whole number, but one of document {place} is {label!r}."
+    raise InputError(msg)
 
 
 def numbered(documents: pl.DataFrame, first: int = 0) -> pl.DataFrame:
@@ -75,6 +91,9 @@ def numbers_in(keep: Sequence[int] | NDArray[Any], n_documents: int) -> NDArray[
     """Numbers of the documents that a list of numbers, or one truth value for each document, names."""
     chosen = np.asarray(keep)
     if chosen.dtype != bool:
+        if chosen.size and chosen.dtype.kind not in "iu":
+            msg = f"filter takes whole numbers or truth values, not {chosen.dtype}."
+            raise InputError(msg)
         outside = chosen[(chosen < -n_documents) | (chosen >= n_documents)] if chosen.size else chosen
         if outside.size:
             msg = f"there is no document {outside[0]}: the corpus has {n_documents:,}, numbered from 0."

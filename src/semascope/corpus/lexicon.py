@@ -91,8 +91,12 @@ class Lexicon:
         mine = pl.DataFrame({"word": self.words, "language": languages[self.of_word]})
         numbers = np.arange(len(other), dtype=np.int32)
         theirs = pl.DataFrame({"word": other.words, "language": other.of_word, "number": numbers})
-        found = mine.join(theirs, on=["word", "language"], how="left", maintain_order="left")["number"]
-        return found.fill_null(-1).to_numpy()
+        found = mine.join(theirs, on=["word", "language"], how="left", maintain_order="left")
+        if len(found) > len(mine):
+            twice = theirs.filter(theirs.select("word", "language").is_duplicated())["word"][0]
+            msg = f"the word {twice!r} stands twice in the vocabulary; each column needs a word of its own."
+            raise InputError(msg)
+        return found["number"].fill_null(-1).to_numpy()
 
     def digest(self) -> bytes:
         """Give a hash of words and languages."""

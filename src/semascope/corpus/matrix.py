@@ -23,10 +23,10 @@ def rows_of_matrix(X: Any) -> tuple[Rows, int]:
         matrix = matrix.copy()
         matrix.sum_duplicates()
     _check_counts(matrix)
-    if matrix.nnz and not matrix.data.all():
-        matrix = matrix.copy()
-        matrix.eliminate_zeros()
-    rows = Rows(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data.astype(np.float32))
+    matrix = matrix.astype(np.float32)
+    if not matrix.data.all():
+        matrix.eliminate_zeros()  # those that are zero in single precision, too
+    rows = Rows(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data)
     return rows, matrix.shape[1]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 from semascope.corpus.analyze import Analyzer
 
@@ -22,7 +22,30 @@ class Token(NamedTuple):
     last: int
 
 
-def tokens_of(text: str, analyzer: Analyzer) -> list[Token]:
+class Tokens(Sequence[Token]):
+    """The words of a text; each becomes a `Token` when it is asked for, as most are not by whoever looks for a passage.
+
+    words   of all tokens, as the vocabulary has them
+    """
+
+    def __init__(self, words: list[str], matches: list[re.Match[str]]) -> None:
+        self.words, self._matches = words, matches
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    @overload
+    def __getitem__(self, place: int) -> Token: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Token]: ...
+    def __getitem__(self, place: int | slice) -> Token | Sequence[Token]:
+        if isinstance(place, slice):
+            return Tokens(self.words[place], self._matches[place])
+        match = self._matches[place]
+        return Token(self.words[place], *match.span(match.re.groups), *match.span())
+
+
+def tokens_of(text: str, analyzer: Analyzer) -> Tokens:
     """Find the words of a text, in reading order; longer n-grams are not looked for.
 
     Examples
@@ -32,10 +55,7 @@ def tokens_of(text: str, analyzer: Analyzer) -> list[Token]:
     """
     lowered = text.lower() if analyzer.lowercase else text
     found = list(re.finditer(analyzer.token_pattern or r"\w+", lowered if len(lowered) == len(text) else text))
-    words = _as_counted([match.group(match.re.groups) for match in found], analyzer)
-    return [
-        Token(word, *match.span(match.re.groups), *match.span()) for word, match in zip(words, found, strict=True)
-    ]  # fmt: skip
+    return Tokens(_as_counted([match.group(match.re.groups) for match in found], analyzer), found)
 
 
 def passage(text: str, tokens: Sequence[Token], first: int, n: int) -> tuple[int, int]:

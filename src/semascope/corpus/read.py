@@ -6,41 +6,32 @@ The columns are ``id``, ``text`` and ``labels``, then the fields to keep.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from fnmatch import fnmatch
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from semascope.corpus.readers.coordinates import open_matrix_market, open_uci
+from semascope.corpus.formats import FORMATS, STANDARD_LIBRARY, find_format
+from semascope.corpus.readers.bags import BAGS, held_bags, open_bags
+from semascope.corpus.readers.bunch import BUNCH, frame_of_bunch, is_bunch
 from semascope.corpus.readers.counts import CountedDocuments, CountOptions, Stream, counted_blocks
-from semascope.corpus.readers.delimited import open_csv, open_tsv
 from semascope.corpus.readers.fields import Fields
-from semascope.corpus.readers.files import BadRecords, checked_encoding, first_bytes
-from semascope.corpus.readers.folder import read_folder
-from semascope.corpus.readers.jsonl import read_json_lines
-from semascope.corpus.readers.ldac import open_ldac
-from semascope.corpus.readers.smart import read_smart
+from semascope.corpus.readers.files import BadRecords, checked_encoding
 from semascope.corpus.readers.stdlib import read_standard_library
 from semascope.corpus.readers.tables import (
     IN_MEMORY,
     check_frame,
     held,
-    open_arrow,
+    is_frame,
     open_frame,
-    open_parquet,
     read_frame,
-    read_table,
 )
-from semascope.corpus.readers.trec import read_trec
-from semascope.corpus.readers.triples import chooser_of_triples, open_triples, triples_of
+from semascope.corpus.readers.triples import chooser_of_triples, triples_of
+from semascope.corpus.readers.vocabularies import Vocabulary
 from semascope.errors import InputError, SourceError
-
-STANDARD_LIBRARY = "stdlib:"
-"""Names the docstrings of the running Python's standard library, a corpus that every machine has."""
 
 KEPT_BY_DEFAULT = ("title", "date")
 
@@ -58,6 +49,14 @@ class Documents:
         Where they come from.
     bad : list of str
         What was wrong with the records that were left out, one sentence each; complete after the blocks have been read.
+
+    Examples
+    --------
+    >>> documents = read(pl.DataFrame({"text": ["a cat", "a dog"], "labels": ["pets", "pets"]}))
+    >>> documents.source, [len(block) for block in documents]
+    ('the frame', [2])
+    >>> documents.frame()["labels"].to_list()
+    [['pets'], ['pets']]
     """
 
     source: str
@@ -72,90 +71,6 @@ class Documents:
         """Give all documents as one frame."""
         blocks = list(self)
         return pl.concat(blocks) if blocks else pl.DataFrame(schema=Fields().schema)
-
-
-# --- formats ---------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Format:
-    """A format: what its files are called and begin with, and what reads them."""
-
-    patterns: tuple[str, ...] = ()
-    beginnings: tuple[bytes, ...] = ()
-    documents: Callable[[Path, Fields, str | None, BadRecords], Iterator[pl.DataFrame]] | None = None
-    counts: Callable[[Path, CountOptions, BadRecords], Stream] | None = None
-
-
-FORMATS = {
-    "jsonl": Format(("*.jsonl", "*.ndjson", "*.json"), (b"{",), documents=read_json_lines),
-    "csv": Format(("*.csv",), (), partial(read_table, open_csv), partial(open_triples, open_csv)),
-    "tsv": Format(("*.tsv", "*.tab"), (), partial(read_table, open_tsv), partial(open_triples, open_tsv)),
-    "parquet": Format(
-        ("*.parquet", "*.pq"), (b"PAR1",), partial(read_table, open_parquet), partial(open_triples, open_parquet)
-    ),
-    "arrow": Format(
-        ("*.arrow", "*.feather", "*.ipc"), (b"ARROW1",), partial(read_table, open_arrow), partial(open_triples, open_arrow)
-    ),
-    "folder": Format(documents=read_folder),
-    "smart": Format((), (b".I ",), documents=read_smart),
-    "trec": Format((), (b"<DOC", b"<TOP"), documents=read_trec),
-    "ldac": Format(("*.ldac",), counts=open_ldac),
-    "uci": Format(("docword.*.txt", "docword.txt"), counts=open_uci),
-    "mtx": Format(("*.mtx",), (b"%%MATRIXMARKET",), counts=open_matrix_market),
-}
-"""Found by the name of a file first, by its beginning (in capitals) if the name says nothing."""
-
-
-def find_format(path: Path, format: str | None) -> str:
-    """Give the format that was named, or find it out."""
-    if format is not None and format not in FORMATS:
-        msg = f"there is no format {format!r}; choose one of {', '.join(FORMATS)}."
-        raise InputError(msg)
-    if not path.exists():
-        msg = f"{path}: no such file."
-        raise SourceError(msg)
-    if path.is_dir() or format == "folder":
-        return _folder(path, format)
-    if not path.is_file():
-        msg = f"{path}: is a pipe or a device, which cannot be read twice; save it to a file first."
-        raise SourceError(msg)
-    return format or _by_name(path) or _by_beginning(path)
-
-
-def _folder(path: Path, format: str | None) -> str:
-    if not path.is_dir():
-        msg = f"{path}: is a file; expected a folder of text files."
-        raise SourceError(msg)
-    if format not in (None, "folder"):
-        msg = f"{path}: is a directory; expected a file of the format {format}."
-        raise SourceError(msg)
-    return "folder"
-
-
-def _by_name(path: Path) -> str | None:
-    name = path.name.lower().removesuffix(".gz")
-    return next((one for one, known in FORMATS.items() if any(fnmatch(name, pattern) for pattern in known.patterns)), None)
-
-
-def _by_beginning(path: Path) -> str:
-    start = first_bytes(path).upper()
-    if not start:
-        msg = f"{path}: there are no documents: the file is empty."
-        raise SourceError(msg)
-    for name, known in FORMATS.items():
-        if start.startswith(known.beginnings):
-            return name
-    msg = f"{path}: neither its name nor its beginning tells the format; say it with --format (format=): {', '.join(FORMATS)}."
-    raise SourceError(msg)
-
-
-def is_counts(source: str | Path, format: str | None = None) -> bool:
-    """Tell whether a source is of a format that only `read_counts` takes."""
-    return str(source) != STANDARD_LIBRARY and FORMATS[find_format(Path(source), format)].documents is None
-
-
-# --- the two doors ---------------------------------------------------------------------------------------------------------
 
 
 def read(
@@ -176,9 +91,10 @@ def read(
 
     Parameters
     ----------
-    source : path, frame or "stdlib:"
+    source : path, frame, Bunch or "stdlib:"
         A file of JSON lines, CSV, TSV, Parquet, Arrow, SMART or TREC, those of text plain or gzipped; a folder of text files; a
-        frame in memory (polars, pandas, Arrow, or anything else that gives a stream of Arrow's); or "stdlib:" for the
+        frame in memory (polars, pandas, Arrow, or anything else that gives a stream of Arrow's); texts as scikit-learn's
+        `fetch_20newsgroups` and `load_files` give them, with the names of their targets as labels; or "stdlib:" for the
         docstrings of Python's standard library.
     format : str, optional
         One of "jsonl", "csv", "tsv", "parquet", "arrow", "folder", "smart" and "trec". By default the name of the file or its
@@ -210,9 +126,10 @@ def read(
 
     Examples
     --------
-    >>> documents = read("stdlib:")
-    >>> documents.frame().columns
-    ['id', 'text', 'labels', 'title', 'date']
+    >>> news = pl.DataFrame({"nr": [1, 2], "body": ["Cats purr.", "Bonds fell."], "topics": ["pets;cats", "money"]})
+    >>> documents = read(news, text="body", id="nr", labels="topics", label_separator=";", keep=())
+    >>> documents.frame().rows()
+    [('1', 'Cats purr.', ['pets', 'cats']), ('2', 'Bonds fell.', ['money'])]
     """
     kept = tuple(dict.fromkeys(name for name in keep if name not in ("id", "text", "labels")))
     of_text = _fields_of_text(text)
@@ -221,7 +138,11 @@ def read(
         raise InputError(msg)
     texts, wanted = _texts_by_language(texts, languages, named=isinstance(text, Mapping))
     fields = Fields(of_text, id, labels, kept, label_separator, texts, wanted)
+    if is_bunch(source):
+        frame = frame_of_bunch(source)
+        return Documents(BUNCH, lambda bad: read_frame(frame, fields, BadRecords(bad if skip_bad else None)))
     if _is_in_memory(source):
+        check_frame(source)
         return Documents(IN_MEMORY, lambda bad: read_frame(source, fields, BadRecords(bad if skip_bad else None)))
     if str(source) == STANDARD_LIBRARY:
         if fields.texts is not None:
@@ -265,7 +186,7 @@ def read_counts(
     source: Any,
     *,
     format: str | None = None,
-    vocabulary: str | Path | Sequence[str] | None = None,
+    vocabulary: Vocabulary | None = None,
     rows: str = "row",
     columns: str = "column",
     counts: str = "count",
@@ -276,15 +197,17 @@ def read_counts(
 
     Parameters
     ----------
-    source : path or frame
-        A file of LDA-C, a UCI bag of words, or MatrixMarket coordinates, plain or gzipped; or a table (CSV, TSV, Parquet,
-        Arrow, or a frame in memory) with the name of a row, the name of a column and a count in each line.
+    source : path, frame or iterable
+        A file of LDA-C, a UCI bag of words, or MatrixMarket coordinates (as gensim's `MmCorpus` writes them, too), plain or
+        gzipped; a table (CSV, TSV, Parquet, Arrow, or a frame in memory) with the name of a row, the name of a column and a
+        count in each line; or bags of words as gensim has them, an iterable of lists of pairs of a word's number and its count.
     format : str, optional
         One of "ldac", "uci", "mtx", "csv", "tsv", "parquet" and "arrow". By default the name of the file or its beginning
         tells.
-    vocabulary : path or sequence of str, optional
-        The words: a file with one on each line, or a sequence. The file ``vocab.NAME.txt`` beside a UCI ``docword.NAME.txt`` is
-        found by itself.
+    vocabulary : path, sequence of str, or mapping, optional
+        The words: a file with one on each line, or a sequence; or a dictionary of words and their numbers, such as gensim's,
+        the text file that its `save_as_text` writes, or the `vocabulary_` of a vectorizer. The file ``vocab.NAME.txt`` beside a
+        UCI ``docword.NAME.txt`` is found by itself.
     rows, columns, counts : str
         Names of the columns of a table.
     encoding : str, optional
@@ -305,9 +228,16 @@ def read_counts(
     [(['a'], [2.0, 1.0])]
     >>> counted.words.to_list()
     ['dog', 'cat']
+
+    >>> counted = read_counts([[(0, 2), (1, 1)]], vocabulary={0: "dog", 1: "cat"})
+    >>> [rows.counts.tolist() for frame, rows in counted]
+    [[2.0, 1.0]]
     """
     options = CountOptions(vocabulary, (rows, columns, counts), checked_encoding(encoding))
-    if _is_in_memory(source):
+    if _is_in_memory(source) and isinstance(source, Iterable) and not is_frame(source):
+        name, opened = BAGS, partial(open_bags, held_bags(source), options)
+    elif _is_in_memory(source):
+        check_frame(source)
         name, opened = IN_MEMORY, partial(_open_triples_in_memory, held(source), options)
     else:
         path = Path(source)
@@ -325,7 +255,4 @@ def _open_triples_in_memory(frame: Any, options: CountOptions, bad: BadRecords) 
 
 
 def _is_in_memory(source: Any) -> bool:
-    if isinstance(source, str | os.PathLike):
-        return False
-    check_frame(source)
-    return True
+    return not isinstance(source, str | os.PathLike)

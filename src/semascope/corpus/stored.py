@@ -34,7 +34,8 @@ class StoredShard:
 
     def open(self) -> Shard:
         """Map the shard's arrays, checking what is read for the first time."""
-        directory = _directory(self.path, self.fingerprint, (self.path / MANIFEST).stat().st_mtime_ns)
+        manifest = self.path / MANIFEST
+        directory = _directory(self.path, self.fingerprint, manifest.stat().st_mtime_ns if manifest.exists() else 0)
         ends = directory.array("ends", self.first_document, self.last_document + 1)
         start, stop = int(ends[0]), int(ends[-1])
         rows = Rows(ends - start, directory.array("words", start, stop), directory.array("counts", start, stop))

@@ -29,6 +29,14 @@ class Texts(NamedTuple):
 ByLanguage = dict[str, Texts]
 
 
+def of_column(texts: Any) -> Any:
+    """Give texts that are a column of pandas or an array of Arrow as a list; anything else as it is."""
+    package = type(texts).__module__.split(".")[0]
+    if package == "pandas" and getattr(texts, "ndim", 0) == 1:
+        return texts.tolist()
+    return texts.to_pylist() if package == "pyarrow" and hasattr(texts, "type") else texts
+
+
 def in_list(texts: list[Any], language: str | None, wanted: Collection[str] | None = None) -> ByLanguage:
     """Give the texts of a list by language, of those languages that are `wanted`; `language` is that of plain texts."""
     if not texts or not isinstance(texts[0], Mapping):

@@ -60,6 +60,14 @@ class MPIEngine:
     spill : bool, default=False
         Keep what is known of each document in files there between iterations, and shards closed: slower, and memory does not
         grow with the corpus.
+
+    Examples
+    --------
+    It is settings only, and connects when a model is fitted:
+
+    >>> from semascope import PLSA
+    >>> PLSA(20, engine=MPIEngine(threads_per_rank=4)).engine
+    MPIEngine(threads_per_rank=4, work_dir=None, spill=False)
     """
 
     threads_per_rank: int | None = None
@@ -100,7 +108,7 @@ class MPIEngine:
         with (
             ThreadPoolExecutor(n_threads, thread_name_prefix="semascope") as pool,
             last_words(comm),
-            shared_directory(comm, work_dir or self.work_dir) as directory,
+            shared_directory(comm, self.work_dir or work_dir) as directory,
         ):
             threads = together(comm, lambda: OnThreads(pool, mine, directory if self.spill else None))
             yield OnRanks(comm, threads, shards, directory)
@@ -242,8 +250,13 @@ def shared_directory(comm: Any, parent: str | Path | None) -> Iterator[Path]:
     What is mapped from it stays readable after it is gone, on one machine; for ranks on several it stays until the end.
     """
     leads = comm.rank == 0
-    made = together(comm, lambda: tempfile.mkdtemp(prefix=".semascope-", dir=parent) if leads else None)
-    path = Path(comm.bcast(made, root=0))
+
+    def make() -> str:
+        home = Path(parent or tempfile.gettempdir())
+        home.mkdir(parents=True, exist_ok=True)
+        return tempfile.mkdtemp(prefix=".semascope-", dir=home)
+
+    path = Path(comm.bcast(together(comm, lambda: make() if leads else None), root=0))
 
     def check() -> None:
         if not path.is_dir():

@@ -50,6 +50,14 @@ class SparkEngine(OneProcess):
     work_dir : path, optional
         A directory that all executors see, for the topics of documents while a fit runs. By default the one where checkpoints
         lie, or the system's for temporary files, which serves executors on one machine.
+
+    Examples
+    --------
+    It is settings only, and connects when a model is fitted:
+
+    >>> from semascope import PLSA
+    >>> PLSA(20, engine=SparkEngine("local[2]")).engine
+    SparkEngine(master='local[2]', work_dir=None)
     """
 
     master: str | None = None
@@ -120,7 +128,8 @@ class OnSpark:
             return action()
         except (Py4JError, PySparkException) as error:
             left = sorted(reasons.glob("*"), key=lambda path: path.stat().st_mtime)
-            said = f"a task failed again and again: {left[-1].read_text()}" if left else sentence_of(str(error))
+            reason = left[-1].read_text(encoding="utf-8") if left else ""
+            said = f"a task failed again and again: {reason}" if left else sentence_of(str(error))
             msg = f"{said} The log of Spark's application {self._context.applicationId} tells more."
             raise TaskError(msg) from error
 

@@ -102,7 +102,7 @@ def leave_reason(work_dir: Path, error: Exception) -> None:
     folder = work_dir / REASONS
     folder.mkdir(exist_ok=True)
     said = str(error) if isinstance(error, SemascopeError) else f"{type(error).__name__}: {error}"
-    (folder / f"{platform.node()}-{os.getpid()}").write_text(f"{said.rstrip('.')}.")
+    (folder / f"{platform.node()}-{os.getpid()}").write_text(f"{said.rstrip('.')}.", encoding="utf-8")
 
 
 class Outlook(NamedTuple):

@@ -9,7 +9,7 @@ import tempfile
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,8 +34,9 @@ def spill_folder(parent: Path | None) -> Iterator[Path]:
     home = Path(parent or tempfile.gettempdir())
     home.mkdir(parents=True, exist_ok=True)
     for left in home.glob(f"{FOLDER}*"):
-        if not _is_in_use(left):
-            shutil.rmtree(left, ignore_errors=True)
+        with suppress(FileNotFoundError):  # another run may have removed it meanwhile
+            if not _is_in_use(left):
+                shutil.rmtree(left, ignore_errors=True)
     with tempfile.TemporaryDirectory(prefix=f"{FOLDER}{platform.node()}-{os.getpid()}-", dir=home) as folder:
         yield Path(folder)
 

@@ -44,6 +44,14 @@ class ThreadEngine(OneProcess):
     spill : bool, default=False
         Keep what is known of each document in files, and shards closed between iterations: slower, and memory does not grow
         with the corpus. The files lie beside the checkpoints, or among the system's temporary files, until the fit ends.
+
+    Examples
+    --------
+    >>> from semascope import PLSA
+    >>> texts = ["cats purr", "dogs bark", "cats", "dogs"]
+    >>> one, two = (PLSA(2, random_state=0, engine=ThreadEngine(n)).fit(texts) for n in (1, 2))
+    >>> (one.components_ == two.components_).all()
+    np.True_
     """
 
     n_threads: int | None = None

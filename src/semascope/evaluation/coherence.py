@@ -46,7 +46,7 @@ def coherence(topics: NDArray[Any], corpus: Corpus, measure: str = "npmi", n: in
         The documents to look for the words in.
     measure : {"npmi", "umass", "c_v"}, default="npmi"
         As the module says. The first two count documents. "c_v" slides windows of 110 words over the texts where the corpus
-        has any, unless its analyzer makes n-grams of them; otherwise its windows are the documents, too.
+        has any in one language, unless its analyzer makes n-grams of them; otherwise its windows are the documents, too.
     n : int, default=10
         How many top words of each topic.
 

@@ -50,7 +50,7 @@ def rank_measures(
     -------
     polars.DataFrame
         Column ``query`` and one for each measure; a row for each query that has a relevant document, in the order of the
-        judgements. Queries for which nothing was found have 0 everywhere.
+        judgements. Queries for which nothing was found have 0 everywhere; those without judgements are ignored.
 
     Examples
     --------
@@ -84,11 +84,6 @@ def mean_measures(values: pl.DataFrame) -> dict[str, float]:
     {'AP': 0.375}
     """
     return {name: math.fsum(values[name]) / len(values) for name in values.columns if name != "query"}
-
-
-def count_unjudged(run: pl.DataFrame, qrels: pl.DataFrame) -> int:
-    """Count the queries of a run that have no judgements, which `rank_measures` ignores."""
-    return run.join(qrels, on="query", how="anti")["query"].n_unique()
 
 
 def _measure(name: str) -> Any:

@@ -94,5 +94,8 @@ def slides_over_texts(corpus: Corpus) -> bool:
 
 
 def _readable(corpus: Corpus) -> tuple[pl.Series, Analyzer] | None:
+    """Give the texts and what made words of them, if they are in one language and words are counted one by one."""
     texts, analyzer = corpus.texts, corpus.analyzer
-    return (texts, analyzer) if texts is not None and isinstance(analyzer, Analyzer) and analyzer.ngrams == (1, 1) else None
+    if texts is None or len(corpus.languages) > 1 or not isinstance(analyzer, Analyzer) or analyzer.ngrams != (1, 1):
+        return None
+    return texts, analyzer

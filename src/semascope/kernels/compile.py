@@ -27,13 +27,15 @@ FAST = {"reassoc", "contract", "arcp", "nsz"}
 def cache_directory() -> Path:
     """Where the compiled kernels of this version of the sources lie."""
     name = f"kernels-{digest_of(Path(__file__).parent)}"
-    for home in (_user_cache(), Path(tempfile.gettempdir()) / f"semascope-{_user_name()}"):
+    temporary = Path(tempfile.gettempdir()) / f"semascope-{_user_name()}"
+    for home in (_user_cache(), temporary):
         directory = home / name
         try:
-            directory.mkdir(parents=True, exist_ok=True)
+            home.mkdir(mode=0o700, parents=True, exist_ok=True)
+            directory.mkdir(exist_ok=True)
         except OSError:
             continue
-        if os.access(directory, os.W_OK):
+        if os.access(directory, os.W_OK) and (home != temporary or _is_own(home)):
             return directory
     return Path(tempfile.mkdtemp(prefix="semascope-kernels-"))
 
@@ -84,6 +86,11 @@ def _user_cache() -> Path:
     else:
         home = os.environ.get("XDG_CACHE_HOME")
     return Path(home or "~/.cache").expanduser() / "semascope"
+
+
+def _is_own(folder: Path) -> bool:
+    """Tell whether this user made a folder where all may: code that lies in it is run."""
+    return not hasattr(os, "getuid") or folder.lstat().st_uid == os.getuid()
 
 
 def _user_name() -> str:

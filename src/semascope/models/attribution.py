@@ -82,12 +82,7 @@ def best_passage(
     """Cut out the passage whose words tell most of a label, by their mean log P(word | label) / P(word)."""
     if not tokens:
         return ""
-    of_label = np.empty(len(numbers))
-    listed = frozen(np.where(numbers < 0, 0, numbers), np.int32)
-    look_up(listed, frozen(np.array([label]), np.int32), *known.for_kernels(), of_label)
-    of_all = np.add.reduceat(np.append(known.counts, 0.0), known.ends[:-1]) * (np.diff(known.ends) > 0)
-    everywhere = (of_all[listed] + known.eta) / (of_all.sum() + known.n_words * known.eta)
-    telling = np.where(numbers >= 0, np.log(of_label / everywhere), 0.0)
+    telling = _telling(numbers, label, known) if known.n_words else np.zeros(len(numbers))
     sums = np.concatenate([[0.0], np.cumsum(telling)])
     n = min(n_words, len(tokens))
     first = int(np.argmax(sums[n:] - sums[:-n]))
@@ -96,8 +91,18 @@ def best_passage(
     return before + re.sub(r"\s+", " ", text[start:end]).strip() + after
 
 
-def numbers_of(tokens: Sequence[Token], vocabulary: pl.Series) -> NDArray[np.int32]:
+def _telling(numbers: NDArray[np.int32], label: int, known: LabelWords) -> NDArray[np.float64]:
+    """Log P(word | label) / P(word) of each word; 0 for one that the model does not know."""
+    of_label = np.empty(len(numbers))
+    listed = frozen(np.where(numbers < 0, 0, numbers), np.int32)
+    look_up(listed, frozen(np.array([label]), np.int32), *known.for_kernels(), of_label)
+    of_all = np.add.reduceat(np.append(known.counts, 0.0), known.ends[:-1]) * (np.diff(known.ends) > 0)
+    everywhere = (of_all[listed] + known.eta) / (of_all.sum() + known.n_words * known.eta)
+    return np.where(numbers >= 0, np.log(of_label / everywhere), 0.0)
+
+
+def numbers_of(words: Sequence[str], vocabulary: pl.Series) -> NDArray[np.int32]:
     """Number of each token's word, -1 for one that the vocabulary does not have."""
-    places = vocabulary.is_in(list({token.word for token in tokens if token.word})).arg_true()
+    places = vocabulary.is_in(list({word for word in words if word})).arg_true()
     numbers = dict(zip(vocabulary.gather(places).to_list(), places.to_list(), strict=True))
-    return np.array([numbers.get(token.word, -1) for token in tokens], np.int32)
+    return np.array([numbers.get(word, -1) for word in words], np.int32)

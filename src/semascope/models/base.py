@@ -14,16 +14,16 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
 from semascope.corpus.analyzers import Analyzers, from_settings, to_settings
+from semascope.corpus.building import Source
 from semascope.corpus.corpus import Corpus
 from semascope.corpus.lexicon import NAMELESS, Lexicon
-from semascope.corpus.read import Documents
 from semascope.corpus.shards import ShardRef
 from semascope.engines.base import Engine
 from semascope.engines.threads import ThreadEngine
 from semascope.errors import InputError, InterruptedFitWarning
 from semascope.evaluation.coherence import coherence, diversity
 from semascope.evaluation.watching import in_turn
-from semascope.models.given import is_texts, is_whole, seed_of
+from semascope.models.given import is_number, is_texts, is_whole, seed_of, told_apart
 from semascope.models.settings import read_settings, write_settings
 from semascope.storage import Directory, Draft, writing
 from semascope.training.checkpoint import Checkpoints, identity_of
@@ -67,10 +67,11 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _corpus_to_fit(self, X: Any) -> Corpus:
         """Make a corpus of what `fit` was given, and note its words."""
+        X = told_apart(X)
         if isinstance(X, list | tuple | pl.Series) and len(X) == 0:
             msg = f"{type(self).__name__}: there are no documents to learn from."
             raise InputError(msg)
-        if isinstance(X, Documents):
+        if isinstance(X, Source):
             X = Corpus.build(X)
         elif is_texts(X):
             X = Corpus.from_texts(X)
@@ -93,11 +94,12 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return self._over_its_words(X)
 
     def _over_its_words(self, X: Any) -> Corpus:
-        if isinstance(X, Corpus | Documents) or is_texts(X):
+        X = told_apart(X)
+        if isinstance(X, Corpus | Source) or is_texts(X):
             lexicon = self._known_lexicon()
             if isinstance(X, Corpus):
                 return X.aligned(lexicon)
-            make = Corpus.build if isinstance(X, Documents) else Corpus.from_texts
+            make = Corpus.build if isinstance(X, Source) else Corpus.from_texts
             return make(X, analyzer=self.analyzer_, vocabulary=lexicon)
         return Corpus.from_matrix(self._validated(X, reset=False))
 
@@ -141,7 +143,9 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """What is wrong with the settings that end the fit, if anything."""
         if not is_whole(self.max_iter) or self.max_iter < 1:
             return f"max_iter must be a whole number of at least 1, but was {self.max_iter!r}"
-        return None if self.tol >= 0 else f"tol must be a number of at least 0, but was {self.tol!r}"
+        if not is_number(self.tol) or not self.tol >= 0:
+            return f"tol must be a number of at least 0, but was {self.tol!r}"
+        return None
 
     # --- training ------------------------------------------------------------------------------------------------------------
 
@@ -170,8 +174,8 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         `shards` are those of the corpus, where the algorithm needs more of them than their counts.
         """
         engine, name = self._engine(), type(self).__name__
-        show, measure = self.verbose and engine.leads, algorithm.objective_name
-        with progress_bar(name, max_iter=self.max_iter, n_tokens=corpus.n_tokens, show=show, measure=measure) as bar:
+        told = {"measure": algorithm.objective_name, "per_token": algorithm.per_token, "show": self.verbose and engine.leads}
+        with progress_bar(name, max_iter=self.max_iter, n_tokens=corpus.n_tokens, **told) as bar:
             if checkpoints:
                 identity = {**settings, **identity_of(algorithm), "corpus": corpus.fingerprint}
                 checkpoints = replace(checkpoints, identity=identity | checkpoints.identity)

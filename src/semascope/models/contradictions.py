@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from semascope.models.given import is_positive
 from semascope.models.names import name_problem
 from semascope.models.wordlists import is_word
 
@@ -66,16 +64,3 @@ def _words_problem(name: str, words: Any) -> str | None:
         except UnicodeEncodeError:
             return f"in category {name!r}, {word!r} is not valid Unicode"
     return None
-
-
-def is_number(value: Any) -> bool:
-    """Tell a single number, Python's or NumPy's."""
-    return isinstance(value, float | int | np.floating | np.integer) and not isinstance(value, bool)
-
-
-def is_positive(value: Any) -> bool:
-    """Tell a number above 0 that is finite."""
-    try:
-        return is_number(value) and 0 < float(value) < math.inf
-    except OverflowError:  # a whole number beyond all floats
-        return False

@@ -98,7 +98,8 @@ def _numbers(names: Sequence[str | None], topics: Iterable[Topic]) -> list[int]:
     """Give the numbers of topics, each of which may be named once."""
     if isinstance(topics, str | numbers.Integral):
         _refuse(f"expected a list of topics; write [{topics!r}]")
-    found = [_number(shown_names(names, len(names)), topic) for topic in topics]
+    shown = shown_names(names, len(names))
+    found = [_number(shown, topic) for topic in topics]
     for place, topic in enumerate(found):
         if topic in found[:place]:
             _refuse(f"topic {topic} is named twice")

@@ -2,15 +2,42 @@
 
 from __future__ import annotations
 
+import math
 import numbers
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 from sklearn.utils import check_random_state
 
+from semascope.corpus.building import in_memory
+from semascope.corpus.readers.bunch import is_bunch
+from semascope.corpus.readers.tables import is_frame
+from semascope.corpus.texts import of_column
 from semascope.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    FeatureNames = Sequence[str] | NDArray[Any]
+
+
+def told_apart(X: Any) -> Any:
+    """Give documents in containers of other packages as what models tell apart: texts, a source, or else a matrix."""
+    return in_memory(X) if is_bunch(X) or _holds_texts(X) else of_column(X)
+
+
+def _holds_texts(X: Any) -> bool:
+    """Tell a frame of documents, which has a column of texts, from a frame of counts."""
+    if isinstance(X, pl.DataFrame | pl.LazyFrame):
+        kind = X.collect_schema().get("text")
+        return kind == pl.String or isinstance(kind, pl.Struct)
+    if not is_frame(X):
+        return False
+    if hasattr(X, "schema"):  # Arrow's
+        return "text" in X.schema.names and str(X.schema.field("text").type).startswith(("string", "large_string", "struct"))
+    return "text" in getattr(X, "columns", ()) and bool(X["text"].dtype.kind == "O")
 
 
 def is_texts(X: Any) -> bool:
@@ -21,8 +48,19 @@ def is_texts(X: Any) -> bool:
     if isinstance(X, pl.Series):
         return X.dtype == pl.String or isinstance(X.dtype, pl.Struct)
     if isinstance(X, list | tuple):
+        if any(isinstance(one, list | tuple) and len(one) and isinstance(one[0], str) for one in X[:10]):
+            msg = "expected texts or counts, found lists of words; Corpus.from_tokens makes a corpus of them, which is taken."
+            raise InputError(msg)
         return len(X) > 0 and isinstance(X[0], str | Mapping)
     return isinstance(X, np.ndarray) and X.ndim == 1 and len(X) > 0 and isinstance(X[0], str)
+
+
+def names_of_features(given: FeatureNames, n_words: int) -> NDArray[np.object_]:
+    """Give what the columns of a matrix are called, one name for each."""
+    if len(given) != n_words:
+        msg = f"the model has {n_words:,} words, but there are {len(given):,} feature_names."
+        raise InputError(msg)
+    return np.asarray(given, dtype=object)
 
 
 def seed_of(random_state: Any) -> int:
@@ -35,3 +73,21 @@ def seed_of(random_state: Any) -> int:
 def is_whole(value: Any) -> bool:
     """Tell a whole number; True and False are none."""
     return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+
+
+def is_number(value: Any) -> bool:
+    """Tell a single number, Python's or NumPy's; True and False are none."""
+    return isinstance(value, float | int | np.floating | np.integer) and not isinstance(value, bool)
+
+
+def is_positive(value: Any) -> bool:
+    """Tell a number above 0 that is finite."""
+    try:
+        return is_number(value) and 0 < float(value) < math.inf
+    except OverflowError:  # a whole number beyond all floats
+        return False
+
+
+def is_share(value: Any) -> bool:
+    """Tell a number above 0 and at most 1."""
+    return is_positive(value) and bool(value <= 1)

@@ -11,6 +11,8 @@ import polars as pl
 import pyarrow as pa
 import scipy.sparse as sp
 
+from semascope.corpus.documents import labels_of
+from semascope.corpus.texts import of_column
 from semascope.errors import InputError
 
 if TYPE_CHECKING:
@@ -46,12 +48,13 @@ def given_labels(y: Any, n_documents: int) -> GivenLabels:
     if isinstance(y, str):
         msg = "expected the labels of several documents; put those of the one document into a list."
         raise InputError(msg)
+    y = of_column(y)
     if _is_table(y):
         found = _of_indicators(y)
     else:
         is_array = hasattr(y, "__array__") and not isinstance(y, pl.Series)
         listed = np.asarray(y).tolist() if is_array else list(y)
-        lists = [_labels_of(label, place) for place, label in enumerate(listed)]
+        lists = [[name for name in labels_of(given, place) if name] for place, given in enumerate(listed)]
         found = GivenLabels(_as_series(lists), _form_of(listed))
     if len(found.lists) != n_documents:
         msg = f"there are {n_documents:,} documents, but labels of {len(found.lists):,}."
@@ -109,25 +112,9 @@ def _numbers(y: Any) -> NDArray[np.float64]:
         raise InputError(msg) from None
 
 
-def _labels_of(given: Any, place: int) -> list[str]:
-    """The labels of one document."""
-    if given is None:
-        return []
-    several = isinstance(given, Iterable) and not isinstance(given, str)
-    names = [_name(label, place) for label in (given if several else [given])]
-    return [name for name in names if name]
-
-
-def _name(label: Any, place: int) -> str:
-    if isinstance(label, str):
-        return label
-    if isinstance(label, numbers.Real) and float(label).is_integer():
-        return str(int(float(label)))
-    msg = f"a label is a word or a whole number, but one of document {place} is {label!r}."
-    raise InputError(msg)
-
-
 def _form_of(listed: list[Any]) -> str:
-    if any(isinstance(given, Iterable) and not isinstance(given, str) for given in listed):
+    """How labels are given; where there are none at all, there may be several the next time."""
+    there = [given for given in listed if given is not None]
+    if not there or any(isinstance(given, Iterable) and not isinstance(given, str) for given in there):
         return LISTS
-    return ONE_NUMBER if all(isinstance(given, numbers.Real) for given in listed if given is not None) else ONE
+    return ONE_NUMBER if all(isinstance(given, numbers.Real) for given in there) else ONE

@@ -15,8 +15,9 @@ from semascope.corpus.analyze import Analyzer
 from semascope.corpus.analyzers import Analyzers, analyzer_of
 from semascope.corpus.lexicon import Lexicon, said
 from semascope.errors import InputError, MissingWordsWarning
-from semascope.models.contradictions import contradiction, is_positive
+from semascope.models.contradictions import contradiction
 from semascope.models.finding import WordFinder
+from semascope.models.given import is_positive
 from semascope.models.wordlists import read_word_lists
 from semascope.training.priors import ETA, WordPrior
 
@@ -72,6 +73,8 @@ class InformedPrior:
     strength: float = 10.0
     base: float = ETA
     strengths: Mapping[str, float] = field(default_factory=dict)
+    _source: str = field(default="InformedPrior", init=False)
+    """What errors name: the file, where it was read from one."""
 
     def __post_init__(self) -> None:
         if found := contradiction(self.categories, self.strength, self.base, self.strengths):
@@ -110,7 +113,9 @@ class InformedPrior:
             entries = "1 entry" if n == 1 else f"{n:,} entries"
             sentence = f"prior: {entries} with conditions or unknown categories left out, the first in {found.passed_over[0]}"
             warnings.warn(sentence, MissingWordsWarning, stacklevel=2)
-        return cls(words, strength, base, own)
+        prior = cls(words, strength, base, own)
+        object.__setattr__(prior, "_source", str(path))
+        return prior
 
     def resolve(self, vocabulary: pl.Series | Sequence[str], n_topics: int, analyzer: Analyzer | None = None) -> Resolved:
         """Find the words in a vocabulary.
@@ -214,10 +219,11 @@ def _resolved(priors: Sequence[InformedPrior], finders: Sequence[WordFinder], n_
     """Find the words of priors, each with a finder of its own; categories of the same name are one topic."""
     names = list(dict.fromkeys(name for prior in priors for name in prior.categories))
     if len(names) > n_topics:
-        msg = f"InformedPrior: {len(names)} categories need as many topics, but n_components is {n_topics}."
+        msg = f"{_sources(priors)}: {len(names)} categories need as many topics, but n_components is {n_topics}."
         raise InputError(msg)
     if len({prior.base for prior in priors}) > 1:
-        msg = f"InformedPrior: all languages share one base, but there are {', '.join(str(prior.base) for prior in priors)}."
+        bases = ", ".join(str(prior.base) for prior in priors)
+        msg = f"{_sources(priors)}: all languages share one base, but there are {bases}."
         raise InputError(msg)
     found = [{word: find(word) for word in prior.words()} for prior, find in zip(priors, finders, strict=True)]
     topics: list[list[tuple[NDArray[Any], float]]] = []
@@ -228,12 +234,18 @@ def _resolved(priors: Sequence[InformedPrior], finders: Sequence[WordFinder], n_
             if len(numbers := np.unique(np.concatenate([of_words[word] for word in prior.categories.get(name, ())] or [NONE])))
         ]
         if not parts:
-            words = dict.fromkeys(word for prior in priors for word in prior.categories.get(name, ()))
-            msg = f"InformedPrior: no word of category {name!r} is in the vocabulary: {_some(list(words))}."
+            having = [prior for prior in priors if name in prior.categories]
+            words = dict.fromkeys(word for prior in having for word in prior.categories[name])
+            msg = f"{_sources(having)}: no word of category {name!r} is in the vocabulary: {_some(list(words))}."
             raise InputError(msg)
         topics.append(parts)
     _say_what_is_missing(found)
     return Resolved(_word_prior(priors[0].base, topics, n_words), tuple(names), _missing(found))
+
+
+def _sources(priors: Sequence[InformedPrior]) -> str:
+    """Where priors come from, each place once."""
+    return ", ".join(dict.fromkeys(prior._source for prior in priors))
 
 
 def _missing(found: Sequence[Mapping[str, NDArray[Any]]]) -> tuple[str, ...]:

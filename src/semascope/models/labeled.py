@@ -121,7 +121,7 @@ class LabeledLDA(LabelledModel):
         Parameters
         ----------
         X : Corpus, list of str, or matrix of shape (n_documents, n_words)
-            What to learn from. Counts must be whole numbers.
+            What to learn from. Whatever `Corpus.build` takes will do, too. Counts must be whole numbers.
         y : labels of the documents, optional
             A list of labels for each document; or one label, or None; or an indicator matrix or frame of zeros and ones, with a
             column for each label. By default the labels of the corpus.

@@ -14,12 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 from semascope.corpus.analyze import Analyzer
 from semascope.corpus.corpus import Corpus
 from semascope.corpus.labels import LabelRows, labelled, rows_of_labels
-from semascope.corpus.passages import Token, tokens_of
+from semascope.corpus.passages import Tokens, tokens_of
 from semascope.errors import InputError
 from semascope.evaluation.labels import perplexity_with_labels
 from semascope.models.attribution import Attributed, attributed, best_passage, numbers_of
-from semascope.models.contradictions import is_positive
-from semascope.models.given import is_whole
+from semascope.models.given import is_positive, is_whole, names_of_features
 from semascope.models.given_labels import given_labels
 from semascope.models.label_scores import Calibration
 from semascope.models.plotting import Plots
@@ -30,6 +29,8 @@ from semascope.training.labelwords import LabelWords
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from semascope.models.given import FeatureNames
 
 FILES = {"ends": "pair_ends", "labels": "pair_labels", "counts": "pair_counts", "sizes": "label_sizes"}
 """Where the arrays of `LabelWords` are kept in the directory of a model."""
@@ -64,7 +65,14 @@ class LabelledModel(Plots, ShowsTopics, PredictsLabels):
         check_is_fitted(self)
         return [*self.label_names_, *(f"background {number + 1}" for number in range(self.n_background_))]
 
-    def top_words(self, label: str | None = None, n: int = 10, *, weights: bool = False) -> list[Any]:
+    def top_words(
+        self,
+        label: str | None = None,
+        n: int = 10,
+        *,
+        weights: bool = False,
+        feature_names: FeatureNames | None = None,
+    ) -> list[Any]:
         """Give the most probable words of a label, or of all of `topic_names_`.
 
         Parameters
@@ -75,6 +83,8 @@ class LabelledModel(Plots, ShowsTopics, PredictsLabels):
             How many. Words that were never due to a label are not among its own.
         weights : bool, default=False
             Give pairs of word and probability instead of words.
+        feature_names : sequence of str, optional
+            What the columns of the matrix are called that the model was fitted to, where it does not know its words itself.
         """
         check_is_fitted(self)
         if not is_whole(n) or n < 1:
@@ -86,9 +96,10 @@ class LabelledModel(Plots, ShowsTopics, PredictsLabels):
         order = places[np.lexsort((words[places], -known.counts[places], known.labels[places]))]
         ends = np.searchsorted(known.labels[order], np.arange(known.n_labels + 1))
         top: list[list[Any]] = []
+        named = None if feature_names is None else names_of_features(feature_names, known.n_words)
         for number in wanted:
             best = order[ends[number] : ends[number + 1]][:n]
-            names = [self._word(int(word)) for word in words[best]]
+            names = [self._word(int(word)) if named is None else str(named[word]) for word in words[best]]
             p = (known.counts[best] + known.eta) * known.scale[number]
             top.append(list(zip(names, p.tolist(), strict=True)) if weights else names)
         return top if label is None else top[0]
@@ -159,7 +170,7 @@ class LabelledModel(Plots, ShowsTopics, PredictsLabels):
         tokens, numbers = self._located(text)
         return best_passage(text, tokens, numbers, number, self.label_words_, n_words)
 
-    def _located(self, text: str) -> tuple[list[Token], NDArray[np.int32]]:
+    def _located(self, text: str) -> tuple[Tokens, NDArray[np.int32]]:
         """The words of a text, and which of the model's each is."""
         check_is_fitted(self)
         lexicon, analyzer = self._known_lexicon(), self.analyzer_ or Analyzer()
@@ -167,7 +178,7 @@ class LabelledModel(Plots, ShowsTopics, PredictsLabels):
             msg = "single words are found in a text, but the model counts words of several languages or runs of several words."
             raise InputError(msg)
         tokens = tokens_of(text, analyzer)
-        return tokens, numbers_of(tokens, lexicon.words)
+        return tokens, numbers_of(tokens.words, lexicon.words)
 
     # --- judging -------------------------------------------------------------------------------------------------------------
 

@@ -13,9 +13,8 @@ from semascope.corpus.corpus import Corpus
 from semascope.corpus.shards import frozen
 from semascope.engines.base import Engine
 from semascope.errors import InputError
-from semascope.models.contradictions import is_positive
 from semascope.models.folding import fold_in_shard, infer_shard
-from semascope.models.given import is_whole, seed_of
+from semascope.models.given import is_number, is_positive, is_whole, seed_of
 from semascope.models.informed import Resolved, word_prior
 from semascope.models.streaming import StreamingModel
 from semascope.models.topicmodel import TopicModel
@@ -156,7 +155,7 @@ class LDA(StreamingModel):
         Parameters
         ----------
         X : Corpus, list of str, or matrix of shape (n_documents, n_words)
-            What to learn from.
+            What to learn from. Whatever `Corpus.build` takes will do, too.
         y : None
             Ignored.
         checkpoints : Checkpoints, optional
@@ -269,7 +268,7 @@ class LDA(StreamingModel):
             return f"batch_size must be a whole number of at least 1, but was {self.batch_size!r}"
         if not is_positive(self.learning_offset):
             return f"learning_offset must be a number above 0, but was {self.learning_offset!r}"
-        if not 0.5 < self.learning_decay <= 1:
+        if not is_number(self.learning_decay) or not 0.5 < self.learning_decay <= 1:
             return f"learning_decay must be above 0.5 and at most 1, but was {self.learning_decay!r}"
         if self.total_samples is not None and (not is_whole(self.total_samples) or self.total_samples < 1):
             return f"total_samples must be a whole number of at least 1, or None, but was {self.total_samples!r}"

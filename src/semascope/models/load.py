@@ -16,6 +16,7 @@ from semascope.models.plsa import PLSA
 from semascope.models.polylingual import PolylingualLDA
 from semascope.models.topicmodel import TopicModel
 from semascope.storage import open_directory
+from semascope.storage.manifest import read_manifest
 
 MODELS: dict[str, type[Model]] = {
     "LDA": LDA,
@@ -44,6 +45,11 @@ def load(path: str | Path) -> Any:
         msg = f"{path}: holds a model of kind {name!r}; this version knows {', '.join(MODELS)}."
         raise FormatError(msg)
     return MODELS[name]._from_directory(directory)
+
+
+def kind_of_model(path: str | Path) -> str:
+    """Say what kind of model is at a path, as far as its manifest tells."""
+    return str(read_manifest(Path(path), FORMAT, VERSION).facts["model"])
 
 
 def load_topics(path: str | Path, *, or_labels: bool = False) -> Any:

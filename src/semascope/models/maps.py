@@ -87,14 +87,26 @@ def _largest_two(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDAr
     return values[order], vectors[:, order]
 
 
-def _near_pairs(places: NDArray[np.float64], distance: float) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Pairs of places that are no further apart than this, or all pairs where there are few."""
+def _near_pairs(places: NDArray[np.float64], radii: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Pairs of circles that may overlap, each once; all pairs where there are few.
+
+    They are looked for by the size of the larger one: few circles are large, and near the largest of all is nearly everything.
+    """
     if len(places) <= FEW:
         return np.triu_indices(len(places), 1)
     from scipy.spatial import cKDTree
 
-    pairs = cKDTree(places).query_pairs(distance, output_type="ndarray")
-    return pairs[:, 0], pairs[:, 1]
+    sizes = np.log2(radii / radii.min()).astype(np.int64)
+    first, second = [], []
+    for size in np.unique(sizes):
+        mine, no_larger = np.flatnonzero(sizes == size), np.flatnonzero(sizes <= size)
+        reach = 2 * float(radii[mine].max())
+        near = cKDTree(places[mine]).sparse_distance_matrix(cKDTree(places[no_larger]), reach, output_type="ndarray")
+        one, other = mine[near["i"]], no_larger[near["j"]]
+        once = (sizes[other] < size) | (one < other)
+        first.append(one[once])
+        second.append(other[once])
+    return np.concatenate(first), np.concatenate(second)
 
 
 def _spread(places: NDArray[np.float64], radii: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -106,7 +118,7 @@ def _spread(places: NDArray[np.float64], radii: NDArray[np.float64]) -> NDArray[
     border = radii[:, None]
     placed = border + (0.5 * even + 0.5 * ranks) * (1 - 2 * border)
     for _ in range(STEPS):
-        first, second = _near_pairs(placed, 2 * float(radii.max()))
+        first, second = _near_pairs(placed, radii)
         apart = placed[first] - placed[second]
         distance = np.maximum(np.hypot(apart[:, 0], apart[:, 1]), 1e-9)
         overlap = radii[first] + radii[second] - distance

@@ -10,8 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from semascope.corpus.analyze import Analyzer
 from semascope.errors import InputError
 from semascope.kernels.particles import N_DOCUMENTS
-from semascope.models.contradictions import is_positive
-from semascope.models.given import is_whole, seed_of
+from semascope.models.given import is_positive, is_share, is_whole, seed_of
 from semascope.models.taking_streams import TakesStreams
 from semascope.storage import Directory, Draft
 from semascope.training.labelwords import LabelWords
@@ -134,7 +133,7 @@ class OnlineLabeledLDA(TakesStreams):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from documents as `partial_fit` does, with nothing known before."""
-        for name in [name for name in vars(self) if name.endswith("_") or name in ("_words", "_known", "_label_form")]:
+        for name in vars(self).keys() - self.get_params(deep=False).keys():
             delattr(self, name)
         return self.partial_fit(X, y)
 
@@ -188,7 +187,7 @@ class OnlineLabeledLDA(TakesStreams):
             problem = f"n_particles must be at most {MOST_PARTICLES:,}, but was {self.n_particles:,}"
         elif self.weights not in WEIGHTS:
             problem = f"weights must be one of {', '.join(WEIGHTS)}, but was {self.weights!r}"
-        elif not (is_positive(self.ess_threshold) and self.ess_threshold <= 1):
+        elif not is_share(self.ess_threshold):
             problem = f"ess_threshold must be above 0 and at most 1, but was {self.ess_threshold!r}"
         elif self.half_life is not None and not is_positive(self.half_life):
             problem = f"half_life must be a number of documents above 0, or None, but was {self.half_life!r}"

@@ -14,6 +14,7 @@ from semascope.corpus.corpus import Corpus
 from semascope.corpus.shards import frozen
 from semascope.engines.base import Engine
 from semascope.models.folding import fold_in_shard
+from semascope.models.given import is_share
 from semascope.models.topicmodel import TopicModel
 from semascope.training.checkpoint import Checkpoints
 from semascope.training.em import EM
@@ -124,7 +125,7 @@ class PLSA(TopicModel):
         Parameters
         ----------
         X : Corpus, list of str, or matrix of shape (n_documents, n_words)
-            What to learn from.
+            What to learn from. Whatever `Corpus.build` takes will do, too.
         y : None
             Ignored.
         checkpoints : Checkpoints, optional
@@ -167,7 +168,7 @@ class PLSA(TopicModel):
         """Take the data, and say at once what is wrong with it or with the settings."""
         corpus = self._corpus_to_fit(X)
         problem = None
-        if not (self.tempering is None or self.tempering == AUTO or _is_share(self.tempering)):
+        if not (self.tempering is None or self.tempering == AUTO or is_share(self.tempering)):
             problem = f'tempering must be "auto" or a number above 0 and at most 1, but was {self.tempering!r}'
         elif self.tempering is not None and self.algorithm != "fused":
             problem = f'tempering needs algorithm="fused", but the algorithm was {self.algorithm!r}'
@@ -175,7 +176,3 @@ class PLSA(TopicModel):
             problem = f"algorithm must be one of {', '.join(ALGORITHMS)}, but was {self.algorithm!r}"
         self._see_that_it_makes_sense(corpus, problem)
         return corpus
-
-
-def _is_share(value: Any) -> bool:
-    return isinstance(value, float | int) and not isinstance(value, bool) and 0 < value <= 1

@@ -16,6 +16,8 @@ from semascope.models.lda import LDA
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from semascope.models.given import FeatureNames
+
 
 class PolylingualLDA(LDA):
     """Latent Dirichlet allocation over documents in several languages (Mimno et al., 2009).
@@ -52,10 +54,18 @@ class PolylingualLDA(LDA):
 
     @property
     def languages_(self) -> tuple[str, ...]:
+        """Codes of the languages, in each of which topics have a distribution of their own."""
         check_is_fitted(self, "components_")
         return self._known_lexicon().languages
 
-    def top_words(self, n: int = 10, *, weights: bool = False, language: str | None = None) -> list[Any]:
+    def top_words(
+        self,
+        n: int = 10,
+        *,
+        weights: bool = False,
+        language: str | None = None,
+        feature_names: FeatureNames | None = None,
+    ) -> list[Any]:
         """Give the most probable words of each topic: in one language, or a dict of them by language.
 
         Parameters
@@ -66,11 +76,14 @@ class PolylingualLDA(LDA):
             Give pairs of word and probability instead of words.
         language : str, optional
             Code of the language.
+        feature_names : sequence of str, optional
+            Other names of all words.
         """
+        told: dict[str, Any] = {"weights": weights, "feature_names": feature_names}
         if language is None:
-            of_all = {code: self.top_words(n, weights=weights, language=code) for code in self.languages_}
+            of_all = {code: self.top_words(n, language=code, **told) for code in self.languages_}
             return [dict(zip(of_all, words, strict=True)) for words in zip(*of_all.values(), strict=True)]
-        return super().top_words(n, weights=weights, language=language)
+        return super().top_words(n, language=language, **told)
 
     def counterparts(self, X: Any, among: Any, n: int = 10) -> pl.DataFrame:
         """Find the documents that are about the same, in whatever language.
@@ -114,7 +127,7 @@ class PolylingualLDA(LDA):
 
     def _corpus_to_learn(self, X: Any) -> Corpus:
         languages = self.languages_ if hasattr(self, "components_") else self._corpus_to_fit(X).languages
-        msg = f"partial_fit learns from one language, but the model has {len(languages)}: {', '.join(languages)}."
+        msg = f"streams are learned in one language, by LDA, but here are {len(languages)}: {', '.join(languages)}."
         raise InputError(msg)
 
     def _corpus_to_fit(self, X: Any) -> Corpus:

@@ -47,7 +47,7 @@ class PredictsLabels(Model):
         documents, places = np.nonzero(scores.labels >= 0)
         shares[documents, scores.labels[documents, places]] = scores.theta[documents, places]
         shares[:, n_labels:] = scores.theta[:, n_candidates:]
-        shares[scores.labels[:, 0] < 0] = self.label_shares_
+        shares[(scores.labels < 0).all(axis=1)] = self.label_shares_
         return shares
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -82,10 +82,11 @@ class PredictsLabels(Model):
         scores, common = self._scored(corpus)
         p = self._calibration.probabilities(scores, common)
         order, found = np.argsort(-p, axis=1, kind="stable"), []
-        enough, most_common = self._calibration.threshold, self.label_names_[int(np.argmax(common))]
+        enough = self._calibration.threshold
+        most_common = [self.label_names_[label] for label in np.argsort(-common, kind="stable")[:1]]  # there may be none yet
         for labels, likely, best in zip(scores.labels, p, order, strict=True):
             taken = [self.label_names_[labels[i]] for i in best if labels[i] >= 0 and (likely[i] >= enough or i == best[0])]
-            found.append(taken or ([] if self._label_form in (LISTS, INDICATOR) else [most_common]))
+            found.append(taken or ([] if self._label_form in (LISTS, INDICATOR) else most_common))
         return found
 
     def _scored(self, corpus: Corpus) -> tuple[Scores, NDArray[np.float64]]:

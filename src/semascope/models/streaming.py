@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 import polars as pl
 
+from semascope.corpus.building import Source
 from semascope.corpus.corpus import Corpus
 from semascope.corpus.lexicon import Lexicon
 from semascope.errors import InputError
-from semascope.models.given import is_texts
+from semascope.models.given import is_texts, told_apart
 from semascope.models.topicmodel import TopicModel
 from semascope.training.stream import OnlineLDA, OnlineState, follow
 
@@ -100,18 +101,20 @@ class StreamingModel(TopicModel, ABC):
         """Make a corpus over the words of the model and, after them, those that are new."""
         if not hasattr(self, "components_"):
             return self._corpus_to_fit(X)
-        if not isinstance(X, Corpus) and not is_texts(X):
+        X = told_apart(X)
+        if not isinstance(X, Corpus | Source) and not is_texts(X):
             return Corpus.from_matrix(self._validated(X, reset=False))
         if self._lexicon is None:
             msg = "this model was fitted on a matrix without words, so it cannot learn from texts: give it a matrix."
             raise InputError(msg)
         if isinstance(X, Corpus):
             return X.aligned(_with_new(self._lexicon, X.words))
+        make = Corpus.build if isinstance(X, Source) else Corpus.from_texts
         try:
-            found = Corpus.from_texts(X, analyzer=self.analyzer_).words  # its limits are for new words only
+            found = make(X, analyzer=self.analyzer_).words  # its limits are for new words only
         except InputError:  # there are none; and if something else is wrong with the texts, the next line says so
             found = self._lexicon.words
-        return Corpus.from_texts(X, analyzer=self.analyzer_, vocabulary=_with_new(self._lexicon, found))
+        return make(X, analyzer=self.analyzer_, vocabulary=_with_new(self._lexicon, found))
 
 
 def _with_new(known: Lexicon, found: pl.Series) -> Lexicon:

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from semascope.corpus.analyze import Analyzer
+from semascope.corpus.building import Source
 from semascope.corpus.corpus import Corpus
 from semascope.corpus.growing_words import GrowingWords
 from semascope.corpus.labels import LabelRows
@@ -17,7 +18,7 @@ from semascope.corpus.rows import Rows
 from semascope.corpus.shards import frozen, read_only
 from semascope.errors import InputError
 from semascope.kernels.rows import renumber
-from semascope.models.given import is_texts
+from semascope.models.given import is_texts, told_apart
 from semascope.models.given_labels import INDICATOR, LISTS, GivenLabels, given_labels
 from semascope.models.labelled import LabelledModel
 from semascope.storage import Directory, Draft
@@ -52,7 +53,9 @@ class TakesStreams(LabelledModel):
 
     def _taken(self, X: Any, y: Any) -> Taken:
         """Take documents and their labels; nothing is known of them after an error."""
-        begun = "label_names_" in vars(self)
+        begun, X = "label_names_" in vars(self), told_apart(X)
+        if isinstance(X, Source):
+            X = Corpus.build(X, self.analyzer_ if begun else self.analyzer)
         if isinstance(X, list | tuple) and not X:
             X = pl.Series("text", [], dtype=pl.String)
         of_texts = isinstance(X, Corpus) or is_texts(X)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -17,7 +18,8 @@ from semascope.errors import InputError
 from semascope.evaluation.heldout import perplexity
 from semascope.evaluation.watching import watching
 from semascope.models.base import Model
-from semascope.models.given import is_whole
+from semascope.models.exporting import pyldavis_arguments
+from semascope.models.given import is_whole, names_of_features
 from semascope.models.plotting import Plots
 from semascope.models.reprs import ShowsTopics
 from semascope.models.topics import NamedTopics
@@ -27,6 +29,8 @@ from semascope.training.loop import Fitted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from semascope.models.given import FeatureNames
 
 
 class TopicModel(NamedTopics, Plots, ShowsTopics, Model):
@@ -71,7 +75,14 @@ class TopicModel(NamedTopics, Plots, ShowsTopics, Model):
         """Codes of the languages in which topics have distributions of their own; none where there is one for all words."""
         return ()
 
-    def top_words(self, n: int = 10, *, weights: bool = False, language: str | None = None) -> list[Any]:
+    def top_words(
+        self,
+        n: int = 10,
+        *,
+        weights: bool = False,
+        language: str | None = None,
+        feature_names: FeatureNames | None = None,
+    ) -> list[Any]:
         """Give the most probable words of each topic.
 
         Parameters
@@ -82,12 +93,23 @@ class TopicModel(NamedTopics, Plots, ShowsTopics, Model):
             Give pairs of word and probability instead of words.
         language : str, optional
             Only words of this language.
+        feature_names : sequence of str, optional
+            What the columns of the matrix are called that the model was fitted to: in a pipeline, what the vectorizer's
+            `get_feature_names_out` gives. A model of a corpus, of texts or of a frame knows its words itself.
+
+        Examples
+        --------
+        >>> from semascope import PLSA
+        >>> PLSA(2, random_state=0).fit([[1, 1, 0], [0, 0, 1]]).top_words(1, feature_names=["cats", "purr", "dogs"])
+        [['cats'], ['dogs']]
         """
         check_is_fitted(self, "components_")
         if not is_whole(n) or n < 1:
             msg = f"top_words shows at least one word of each topic, but n was {n!r}."
             raise InputError(msg)
         words, topics, top = self.vocabulary_, np.asarray(self.components_), []
+        if feature_names is not None:
+            words = names_of_features(feature_names, len(words))
         if language is not None:
             lexicon = self._lexicon or Lexicon.of([])
             chosen = lexicon.of_word == lexicon.number_of(language)
@@ -127,6 +149,45 @@ class TopicModel(NamedTopics, Plots, ShowsTopics, Model):
         """Give the held-out perplexity of documents, by document completion; lower is better."""
         corpus = self._corpus_to_use(X)
         return perplexity(self.components_.T, corpus.shards(), self._engine(), seed=seed)
+
+    def score(self, X: Any, y: None = None) -> float:
+        """Give the mean log-probability of words held out, which is −log `perplexity`; higher is better.
+
+        Grids and other searches for the best settings go by it.
+
+        Parameters
+        ----------
+        X : Corpus, list of str, or matrix of shape (n_documents, n_words)
+            Documents that the model was not fitted to.
+        y : None
+            Ignored.
+        """
+        return -math.log(self.perplexity(X))
+
+    def to_pyldavis(self, X: Any) -> dict[str, NDArray[Any]]:
+        """Give the arguments of `pyLDAvis.prepare`, to be drawn by that package.
+
+        Parameters
+        ----------
+        X : Corpus, list of str, or matrix of shape (n_documents, n_words)
+            Documents; those the model was fitted to, for example. Words that none of them has are left out.
+
+        Returns
+        -------
+        dict of str to ndarray
+            ``topic_term_dists``, ``doc_topic_dists``, ``doc_lengths``, ``vocab`` and ``term_frequency``.
+
+        Examples
+        --------
+        >>> from semascope import LDA
+        >>> texts = ["cats purr", "dogs bark", "cats", "dogs"]
+        >>> arguments = LDA(2, random_state=0).fit(texts).to_pyldavis(texts)  # pyLDAvis.prepare(**arguments)
+        >>> arguments["vocab"].tolist(), arguments["term_frequency"].tolist(), arguments["doc_lengths"].tolist()
+        (['cats', 'dogs', 'bark', 'purr'], [2.0, 2.0, 1.0, 1.0], [2.0, 2.0, 1.0, 1.0])
+        """
+        corpus = self._corpus_to_use(X)
+        doc_topics = np.asarray(self.transform(X if self._lexicon is None else corpus))
+        return pyldavis_arguments(self.vocabulary_, self.components_, doc_topics, corpus)
 
     def _frozen_topics(self) -> NDArray[Any]:
         """Topics as the kernels take them: a row for each word."""

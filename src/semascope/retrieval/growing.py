@@ -16,7 +16,7 @@ from semascope.corpus.analyzers import Analyzers, analyzer_of, for_vocabulary
 from semascope.corpus.corpus import Corpus
 from semascope.corpus.lexicon import Lexicon, said
 from semascope.errors import FormatError, InputError
-from semascope.models.given import is_texts
+from semascope.models.given import is_texts, told_apart
 from semascope.models.load import load
 from semascope.models.lsa import LSA
 from semascope.models.topicmodel import TopicModel
@@ -25,7 +25,7 @@ from semascope.retrieval.queries import QueryReader
 from semascope.retrieval.segments import Postings, Segment, merged
 from semascope.retrieval.space import SPACE, unit_vectors
 from semascope.retrieval.words import Words
-from semascope.storage import is_directory_of, open_directory, writing
+from semascope.storage import is_directory_of, open_directory, plain_name, writing
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -75,8 +75,8 @@ class Growing:
     def open(cls, path: str | Path) -> Self:
         """Open a saved index; its documents are memory-mapped, not read."""
         directory = open_directory(path, FORMAT, VERSION)
-        names, models = directory.facts["segments"], directory.facts["models"]
         home = Path(path)
+        names, models = ([plain_name(name, home) for name in directory.facts[kind]] for kind in ("segments", "models"))
         segments = [Segment.open(home / name) for name in names]
         alive = [directory.array(f"alive_{number}") for number in range(len(names))]
         loaded = [load(home / name) for name in models]
@@ -131,7 +131,7 @@ class Growing:
         self._see_that_languages_are_alike(corpus.lexicon)
         known = [id for id in corpus.ids.to_list() if id in self._numbers]
         if known and not replace:
-            msg = f"the index has a document {known[0]!r} already: give another id, or replace it."
+            msg = f"the index has a document {known[0]!r} already: give another id, or replace it (replace=True, --replace)."
             raise InputError(msg)
         segments = [*self._segments, _segment(corpus, self.space, self.topics)]
         alive = [*self._without(known), np.ones(corpus.n_documents, dtype=bool)]
@@ -183,6 +183,7 @@ class Growing:
             raise InputError(msg)
 
     def _read(self, documents: Any, ids: Sequence[str] | None) -> Corpus:
+        documents = told_apart(documents)
         are_texts = not isinstance(documents, Corpus) and (isinstance(documents, list | tuple) or is_texts(documents))
         if ids is not None and not are_texts:
             msg = "ids go with texts; other documents bring their own."

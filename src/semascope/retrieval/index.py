@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -165,7 +165,8 @@ class Index(Growing):
 
     def related_words(self, query: str, n: int = 20, *, language: str | None = None) -> list[tuple[str, float]]:
         """Give words that are near a query in the space of the index, with their cosines; its own words left out."""
-        return self._related(self.read([query], language).rows, n)
+        rows = self.read([query], language).rows
+        return self._related(rows, n, worth_of(rows, self._words))
 
     def documents(self, numbers: Sequence[int] | NDArray[Any]) -> pl.DataFrame:
         """Give what is known of documents, by their numbers: ids, titles, labels, texts and other fields."""
@@ -192,12 +193,12 @@ class Index(Growing):
         given = (self._segments, self._alive, self._words, self.space, self.topics)
         return self._made("similarities", lambda: Similarities(*given))
 
-    def _related(self, query: Rows, n: int) -> list[tuple[str, float]]:
+    def _related(self, query: Rows, n: int, own: Collection[str]) -> list[tuple[str, float]]:
         """Words near a query in the space, its own left out."""
         space = self._similarities["lsa"]
         assert isinstance(space, InSpace)
         near = self._made("near", lambda: Near(self.space))
-        return near.words(space.place(query)[0], n, set(worth_of(query, self._words)))
+        return near.words(space.place(query)[0], n, own)
 
     def _telling_words(self, number: int) -> Rows:
         """A document as a query."""
@@ -207,10 +208,12 @@ class Index(Growing):
         return telling_words(part.rows, self._words)
 
     def _shower(self, query: Rows) -> Shower:
-        def near() -> set[str]:
-            return {word for word, cosine in self._related(query, MOST_RELATED) if cosine >= NEAR}
+        worth = worth_of(query, self._words)
 
-        return Shower(worth_of(query, self._words), near, self._analyzers)
+        def near() -> set[str]:
+            return {word for word, cosine in self._related(query, MOST_RELATED, worth) if cosine >= NEAR}
+
+        return Shower(worth, near, self._analyzers)
 
     def _hits(self, ranking: Ranking, query: Rows | None) -> Hits:
         shower = None if query is None else self._shower(query)

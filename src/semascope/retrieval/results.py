@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from semascope.markup import Markup, element, joined
@@ -24,7 +24,7 @@ class Hit:
     title: str
     score: float
     snippet: Snippet | None = None
-    labels: tuple[str, ...] = field(default=())
+    labels: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Give it as plain values."""
@@ -56,10 +56,5 @@ def _row(rank: int, hit: Hit) -> Markup:
 
 def _marked(snippet: Snippet) -> Markup:
     """A passage with its marked words: those of the query, and slanted those near it in meaning."""
-    pieces: list[Any] = []
-    at = 0
-    for mark in snippet.marks:
-        word = element("mark" if mark.kind == "match" else "i", snippet.text[mark.start : mark.end])
-        pieces += [snippet.text[at : mark.start], word]
-        at = mark.end
-    return joined([*pieces, snippet.text[at:]])
+    tags = {"match": "mark", "related": "i"}
+    return joined(piece if kind is None else element(tags[kind], piece) for piece, kind in snippet.pieces())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,13 +38,13 @@ class Near:
         self._sizes = space.singular_values_.astype(np.float32)
         self._vectors = unit_vectors(space.components_.T * self._sizes)
 
-    def words(self, place: NDArray[np.float32], n: int, without: set[str]) -> list[tuple[str, float]]:
+    def words(self, place: NDArray[np.float32], n: int, without: Collection[str]) -> list[tuple[str, float]]:
         """Give the words nearest to a place in the space, with their cosines."""
         cosines = self._vectors @ unit_vectors(place[None] * self._sizes)[0]
         n_looked_at = min(n + len(without), len(cosines))
         best = np.argpartition(-cosines, n_looked_at - 1)[:n_looked_at]
         best = best[np.lexsort((best, -cosines[best]))]
-        found = zip(self._lexicon.words.gather(best).to_list(), cosines[best].tolist(), strict=True)
+        found = zip(self._lexicon.words[best].to_list(), cosines[best].tolist(), strict=True)
         return [(word, cosine) for word, cosine in found if word not in without and cosine > 0][:n]
 
 
@@ -86,7 +86,7 @@ class Shower:
 def worth_of(query: Rows, words: Words) -> dict[str, float]:
     """The words of a query, and how rare each is."""
     rarity = np.log1p(words.n_documents / np.maximum(words.documents[query.words], 1))
-    return dict(zip(words.lexicon.words.gather(query.words).to_list(), rarity.tolist(), strict=True))
+    return dict(zip(words.lexicon.words[query.words].to_list(), rarity.tolist(), strict=True))
 
 
 def telling_words(row: Rows, words: Words) -> Rows:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from semascope.corpus.analyze import Analyzer
@@ -43,13 +43,17 @@ class Snippet:
 
     def marked(self, match: str = "«»", related: str = "‹›") -> str:
         """Give the text with signs around marked words."""
-        signs = {"match": match, "related": related}
-        pieces, at = [], 0
+        signs = {None: ("", ""), "match": match, "related": related}
+        return "".join(f"{signs[kind][0]}{piece}{signs[kind][1]}" for piece, kind in self.pieces())
+
+    def pieces(self) -> Iterator[tuple[str, str | None]]:
+        """Give the text in pieces, each with the kind of its mark, or None where it is not marked."""
+        at = 0
         for mark in self.marks:
-            around = signs[mark.kind]
-            pieces += [self.text[at : mark.start], around[0], self.text[mark.start : mark.end], around[1]]
+            yield self.text[at : mark.start], None
+            yield self.text[mark.start : mark.end], mark.kind
             at = mark.end
-        return "".join([*pieces, self.text[at:]])
+        yield self.text[at:], None
 
 
 def snippet_of(text: str, analyzer: Analyzer, asked: Mapping[str, float], related: Collection[str]) -> Snippet:
@@ -64,10 +68,9 @@ def snippet_of(text: str, analyzer: Analyzer, asked: Mapping[str, float], relate
     """
     text = text.strip()
     found = tokens_of(text, analyzer)
-    words = [token.word for token in found]
-    best = _best_window(words, asked, related)
     if not found:
         return Snippet(" ".join(text.split()[:LENGTH]))
+    best = _best_window(found.words, asked, related)
     start, end = passage(text, found, best, LENGTH)
     marks = [
         Mark(token.start, token.end, "match" if token.word in asked else "related")
@@ -77,16 +80,18 @@ def snippet_of(text: str, analyzer: Analyzer, asked: Mapping[str, float], relate
     return tidied(text, start, end, marks)
 
 
-def _best_window(words: list[str], asked: Mapping[str, float], related: Collection[str]) -> int:
+def _best_window(words: Sequence[str], asked: Mapping[str, float], related: Collection[str]) -> int:
     """Where the best passage begins: with most of the different words that were asked for, then with most that are related.
 
     It begins a few words before the first of them, or so that it ends with the text.
     """
-    worth = [asked.get(word, RELATED if word in related else 0.0) for word in words]
-    best, best_worth = 0, 0.0
-    for first in (number for number, value in enumerate(worth) if value > 0):
-        window = {words[i]: worth[i] for i in range(first, min(first + LENGTH - LEAD, len(words)))}
-        if (total := sum(window.values())) > best_worth:
+    places = [place for place, word in enumerate(words) if word in asked or word in related]
+    best, best_worth, last = 0, 0.0, 0
+    for number, first in enumerate(places):
+        while last < len(places) and places[last] < first + LENGTH - LEAD:
+            last += 1
+        different = dict.fromkeys(words[place] for place in places[number:last])
+        if (total := sum(asked.get(word, RELATED) for word in different)) > best_worth:
             best, best_worth = first, total
     return max(min(best - LEAD, len(words) - LENGTH), 0)
 

@@ -1,16 +1,17 @@
 """Directories on disk: written whole or not at all, read by memory-map, refused when they are not what they should be.
 
-A corpus, a model and a checkpoint are directories of one make::
+A corpus, a model, an index and a checkpoint are directories of one make::
 
     NAME/
       manifest.json        what this is, its facts, and every data file with its size and checksums
       data-1f0c…/          the data files: arrays as .npy, tables as Arrow IPC
+      part-83ab…/          of an index: parts, which are directories of this make themselves
 
 The manifest names the data folder. A new version writes a new data folder beside the old one, syncs it, and then replaces
 the manifest, which is one atomic step: a crash leaves the old version or the new one. Reading never runs code.
 """
 
-from semascope.storage.manifest import MANIFEST
+from semascope.storage.manifest import MANIFEST, plain_name
 from semascope.storage.reading import Directory, is_directory_of, open_directory, open_table
 from semascope.storage.streams import GrowingArray, GrowingTable
 from semascope.storage.writing import Draft, check_target, writing
@@ -25,5 +26,6 @@ __all__ = [
     "is_directory_of",
     "open_directory",
     "open_table",
+    "plain_name",
     "writing",
 ]

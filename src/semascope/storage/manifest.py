@@ -62,8 +62,8 @@ def read_manifest(directory: Path, kind: str, version: int) -> Manifest:
         kind=kind,
         version=found_version,
         written_by=body["written_by"],
-        data=_safe(body["data"], directory),
-        files={_safe(name, directory): FileRecord(**record) for name, record in body["files"].items()},
+        data=plain_name(body["data"], directory),
+        files={plain_name(name, directory): FileRecord(**record) for name, record in body["files"].items()},
         facts=body["facts"],
     )
 
@@ -102,8 +102,8 @@ def _checksum(body: dict[str, Any]) -> int:
     return zlib.crc32(json.dumps(body, sort_keys=True, ensure_ascii=False).encode())
 
 
-def _safe(name: str, directory: Path) -> str:
-    """Refuse names that would lead out of the directory."""
+def plain_name(name: str, directory: Path) -> str:
+    """Give a name that a manifest has; one that would lead out of the directory is refused."""
     if not _SAFE_NAME.fullmatch(name):
         msg = f"{directory / MANIFEST}: expected plain file names, found {name!r}."
         raise FormatError(msg)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from semascope.corpus.readers.jsonl import record_in
 from semascope.streaming.lines import CHUNK, Position, Say, Source
-from semascope.streaming.records import Line
+from semascope.streaming.records import Line, without_mark
 
 PRINT = 4096
 """Bytes at the beginning of a file, and at the place it was read to, by which it is known again."""
@@ -134,7 +134,7 @@ class LinesOfFile(Source):
 
     def _last_line(self) -> list[tuple[Line, int]]:
         """Take a last line without an end only when nothing but its end can be missing."""
-        rest = self._splitter.rest.content
+        rest = without_mark(self._splitter.rest.content)
         if not rest.strip():
             return []
         try:

@@ -91,7 +91,7 @@ class Journal:
             _write(self._file, record)
             os.fsync(self._file.fileno())
         except OSError as error:
-            self._file.truncate(end)  # what is cut off here need not be found torn later
+            self._file.seek(self._file.truncate(end))  # what is cut off here need not be found torn later
             error.filename = error.filename or self._file.name
             raise
         self.last, self._size = number, self._size + len(record)

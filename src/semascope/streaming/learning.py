@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from semascope.errors import FormatError, InputError
-from semascope.models.load import load
+from semascope.models.load import kind_of_model, load
 from semascope.models.online_labeled import OnlineLabeledLDA
 from semascope.storage import check_target, is_directory_of
 from semascope.streaming.folder import LOCK, BadLines, folder_of, locked
@@ -186,6 +186,8 @@ def opened(path: str | Path, new: Callable[[], OnlineLabeledLDA]) -> Iterator[Du
     """
     path = Path(path).resolve()
     check_target(path, "model")
+    if is_directory_of(path):  # before anything is made beside it
+        _see_that_it_learns(kind_of_model(path), path)
     folder = folder_of(path)
     with locked(folder, path):
         stream = DurableStream(path, _model_at(path, folder, new), folder)
@@ -204,9 +206,8 @@ def _model_at(path: Path, folder: Path, new: Callable[[], OnlineLabeledLDA]) -> 
     It is saved before it learns anything: the journal does not tell its settings, and is known as its own only then.
     """
     model = load(path) if is_directory_of(path) else None
-    if model is not None and not isinstance(model, OnlineLabeledLDA):
-        msg = f"{path}: holds {type(model).__name__}, which does not learn from a stream of labelled lines; give another path."
-        raise InputError(msg)
+    if model is not None:
+        _see_that_it_learns(type(model).__name__, path)
     if model is None or not model.stream_:
         left = [entry.name for entry in folder.iterdir() if entry.name != LOCK]
         if left:
@@ -216,3 +217,9 @@ def _model_at(path: Path, folder: Path, new: Callable[[], OnlineLabeledLDA]) -> 
         model.stream_ = {"record": 0, "lines": 0, "bad": 0, "bad_bytes": 0, "positions": {}}
         model.save(path)
     return model
+
+
+def _see_that_it_learns(kind: str, path: Path) -> None:
+    if kind != OnlineLabeledLDA.__name__:
+        msg = f"{path}: holds {kind}, which does not learn from a stream of labelled lines; give another path."
+        raise InputError(msg)

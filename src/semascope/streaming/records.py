@@ -68,7 +68,7 @@ class StreamFields:
         if line.too_long:
             msg = f"longer than {LONGEST_LINE >> 20} MB; only its beginning is kept here"
             raise UnreadableError(msg)
-        content = line.content.removeprefix(_BOM)
+        content = without_mark(line.content)
         if not content.strip():
             return None
         try:
@@ -97,6 +97,11 @@ class StreamFields:
         if self.label_separator is not None:
             labels = [part.strip() for label in labels for part in label.split(self.label_separator)]
         return list(dict.fromkeys(label for label in labels if label))
+
+
+def without_mark(content: bytes) -> bytes:
+    """Give a line without the mark (BOM) that some programs begin files with."""
+    return content.removeprefix(_BOM)
 
 
 def _string(name: str, value: Any) -> str:

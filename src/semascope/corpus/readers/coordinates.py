@@ -27,6 +27,7 @@ from semascope.corpus.readers.counts import (
     possible,
 )
 from semascope.corpus.readers.files import POLARS_REFUSES, BadRecords, blocks_of_lines, encoding_of
+from semascope.corpus.readers.vocabularies import NumberedWords
 from semascope.errors import SourceError
 
 
@@ -133,10 +134,11 @@ def _stream(
     path: Path, shape: Shape, options: CountOptions, blocks: Iterator[bytes], first_line: int, bad: BadRecords
 ) -> Stream:
     words = options.words()
-    if words is not None and len(words) != shape.n_words:
+    n_words = len(words) if isinstance(words, NumberedWords) else shape.n_words
+    if words is not None and (len(words) != n_words or n_words < shape.n_words):
         msg = f"{path}: the header says {shape.n_words:,} words, but the vocabulary has {len(words):,}."
         raise SourceError(msg)
-    return Stream(_entries(path, shape, blocks, first_line, bad), shape.n_rows, shape.n_words, None, words)
+    return Stream(_entries(path, shape, blocks, first_line, bad), shape.n_rows, n_words, None, words)
 
 
 def _entries(path: Path, shape: Shape, blocks: Iterator[bytes], line: int, bad: BadRecords) -> Iterator[Entries]:

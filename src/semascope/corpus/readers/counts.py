@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
 
-from semascope.corpus.readers.files import BadRecords, lines_of, undecodable
+from semascope.corpus.readers.files import BadRecords
+from semascope.corpus.readers.vocabularies import Vocabulary, read_vocabulary
 from semascope.corpus.rows import Rows
 from semascope.errors import SourceError
 
@@ -40,6 +40,15 @@ class CountedDocuments:
         What was wrong with the records that were left out, one sentence each; complete after the blocks have been read.
     words : polars.Series or None
         What the columns are called, known after the blocks have been read: "x0", "x1" and so on where there are no names.
+
+    Examples
+    --------
+    >>> from semascope import read_counts
+    >>> counted = read_counts([[(0, 2), (1, 1)]], vocabulary=["dog", "cat"])
+    >>> [(len(frame), rows.counts.tolist()) for frame, rows in counted]
+    [(1, [2.0, 1.0])]
+    >>> counted.words.to_list()
+    ['dog', 'cat']
     """
 
     source: str
@@ -90,11 +99,11 @@ class Stream:
 class CountOptions:
     """What is told of a source of counts.
 
-    vocabulary  a file with a word on each line, or the words
+    vocabulary  a file of words, the words, or a dictionary of words and numbers
     triples     names of the columns with row, column and count
     """
 
-    vocabulary: str | Path | Sequence[str] | None = None
+    vocabulary: Vocabulary | None = None
     triples: tuple[str, str, str] = ("row", "column", "count")
     encoding: str | None = None
 
@@ -175,37 +184,6 @@ def _rows(entries: Entries, first: int, last: int) -> Rows:
     kept = counts > 0
     ends = np.searchsorted(entries.rows[kept], np.arange(first, last + 1))
     return Rows(ends.astype(np.int64), entries.words[kept].astype(np.int32), counts[kept])
-
-
-# --- vocabularies ----------------------------------------------------------------------------------------------------------
-
-
-def read_vocabulary(source: str | Path | Sequence[str], encoding: str | None) -> list[str]:
-    """Give the words of a file with one on each line, or of a sequence."""
-    if not isinstance(source, str | Path):
-        words, where = [str(word) for word in source], "the vocabulary, word"
-    else:
-        path = Path(source)
-        if not path.is_file():
-            msg = f"{path}: no such file of words; give one with a word on each line."
-            raise SourceError(msg)
-        words, where = [line.strip() for line in lines_of(path, encoding)], f"{path}, line"
-    while words and not words[-1]:
-        words.pop()
-    _check_words(words, where)
-    return words
-
-
-def _check_words(words: list[str], where: str) -> None:
-    places: dict[str, int] = {}
-    for number, word in enumerate(words, start=1):
-        problem = undecodable(word) if word else "expected a word, found nothing"
-        first = places.setdefault(word, number)
-        if problem is None and first != number:
-            problem = f"the word {word!r} stands at {first:,} already; each column needs a word of its own"
-        if problem is not None:
-            msg = f"{where} {number}: {problem}."
-            raise SourceError(msg)
 
 
 # --- what every format checks ----------------------------------------------------------------------------------------------

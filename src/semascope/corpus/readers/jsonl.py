@@ -165,11 +165,17 @@ def _read_line_by_line(path: Path, block: bytes, first_line: int, columns: _Colu
 
 def record_in(line: bytes) -> dict[str, Any]:
     """Give the object in a line; `explained` says what is wrong with one that has none."""
-    record = json.loads(line.decode("utf-8"))
+    record = json.loads(line.decode("utf-8"), object_pairs_hook=_first_of_each)
     if not isinstance(record, dict):
         msg = f"expected a JSON object, found {kind_of(record)}"
         raise ValueError(msg)
     return record
+
+
+def _first_of_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make an object of names and values; of a name that stands twice the first counts, as it does for polars."""
+    record = dict(pairs)
+    return record if len(record) == len(pairs) else dict(reversed(pairs))
 
 
 def _document(line: bytes, columns: _Columns) -> dict[str, Any]:

@@ -58,7 +58,7 @@ def _documents(chunks: Chunks, fields: Fields, source: str, bad: BadRecords) -> 
 def _in_wanted_languages(documents: pl.DataFrame, chunk: Chunk, fields: Fields, source: str, bad: BadRecords) -> pl.DataFrame:
     """Leave out documents that have texts, but none in a language that is wanted."""
     texts = chunk.frame.get_column(str(fields.texts)).struct.unnest()
-    others = texts.drop(fields.languages)
+    others = texts.drop(fields.languages).with_columns(pl.col(pl.String).replace("", None))
     silent = documents["text"].struct.unnest().select(pl.all_horizontal(pl.all().is_null())).to_series()
     foreign = silent & others.select(pl.any_horizontal(pl.lit(False), pl.all().is_not_null())).to_series()
     for number in foreign.arg_true():
@@ -67,10 +67,18 @@ def _in_wanted_languages(documents: pl.DataFrame, chunk: Chunk, fields: Fields, 
     return documents.filter(~foreign)
 
 
+def is_frame(source: Any) -> bool:
+    """Tell a frame: polars, pandas, Arrow's tables, readers and datasets, or anything else that gives a stream of Arrow's."""
+    return hasattr(source, "__arrow_c_stream__") or _is_dataset(source) or isinstance(source, pl.LazyFrame)
+
+
 def check_frame(frame: Any) -> None:
     """Refuse what is no frame."""
-    if not hasattr(frame, "__arrow_c_stream__"):
-        msg = f"expected a path or a frame to read, found {type(frame).__name__}; Corpus.from_texts takes lists of texts."
+    if not is_frame(frame):
+        msg = (
+            f"expected a path or a frame to read, found {type(frame).__name__}; read(path) reads files, and "
+            "Corpus.from_texts takes lists of texts."
+        )
         raise InputError(msg)
 
 
@@ -146,9 +154,13 @@ def open_frame(frame: Any, choose: Choose) -> Chunks:
     import pyarrow as pa
 
     with _named(IN_MEMORY, "cannot be taken as a table"):
+        if _is_dataset(frame):
+            columns = chosen_of(frame.schema.names, choose, IN_MEMORY)
+            yield from _of_batches(frame.to_batches(columns=columns), columns)
+            return
         if _is_pandas(frame):
             frame = _wanted_of_pandas(frame, choose)
-        reader = pa.RecordBatchReader.from_stream(frame)
+        reader = pa.RecordBatchReader.from_stream(frame.collect() if isinstance(frame, pl.LazyFrame) else frame)
         yield from _of_batches(reader, chosen_of(reader.schema.names, choose, IN_MEMORY))
 
 
@@ -156,13 +168,18 @@ def held(frame: Any) -> Any:
     """Give a frame that can be gone through many times: what can be read once, as a stream, is read into memory."""
     import pyarrow as pa
 
-    if isinstance(frame, pl.DataFrame | pa.Table | pa.RecordBatch) or _is_pandas(frame):
+    if isinstance(frame, pl.DataFrame | pl.LazyFrame | pa.Table | pa.RecordBatch) or _is_pandas(frame) or _is_dataset(frame):
         return frame
     return pa.RecordBatchReader.from_stream(frame).read_all()
 
 
 def _is_pandas(frame: Any) -> bool:
     return type(frame).__module__.split(".")[0] == "pandas"
+
+
+def _is_dataset(frame: Any) -> bool:
+    """Tell a dataset of Arrow's, of files that are read when they are needed, without importing what makes them."""
+    return type(frame).__module__ == "pyarrow._dataset" and hasattr(frame, "to_batches") and hasattr(frame, "schema")
 
 
 def _wanted_of_pandas(frame: Any, choose: Choose) -> Any:

@@ -114,6 +114,16 @@ def read_qrels(path: str | Path, *, encoding: str | None = None) -> pl.DataFrame
     -------
     polars.DataFrame
         Columns ``query`` and ``document``, strings, and ``relevance``, whole numbers; in the order of the file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "qrels.txt"
+    ...     _ = path.write_text("1 0 AP880212 1\\n1 0 AP880213 0\\n")
+    ...     judged = read_qrels(path)
+    >>> judged.rows()
+    [('1', 'AP880212', 1), ('1', 'AP880213', 0)]
     """
     path = Path(path)
     if not path.is_file():
