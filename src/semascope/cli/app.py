@@ -12,16 +12,30 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from semascope.errors import MissingWordsWarning, SemascopeError
+from semascope.errors import FormatError, MissingWordsWarning, SemascopeError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from semascope.models.topicmodel import TopicModel
+
+
+def to_read(metavar: str, kind: str, made_by: str, help: str) -> Any:
+    """Declare a directory to read. Where it is not there that is said at once: what would open it takes seconds to load."""
+
+    def see_that_it_is_there(context: typer.Context, path: Path) -> Path:
+        # MPI ranks open it together, and say which of them does not see it.
+        if not (path.is_dir() or context.resilient_parsing or "OMPI_COMM_WORLD_RANK" in os.environ):
+            found = "this is a file" if path.exists() else "there is no such directory"
+            fail(FormatError(f"{path}: expected a semascope {kind}, but {found}. Make one with: semascope {made_by}"))
+        return path
+
+    return typer.Argument(metavar=metavar, help=help, callback=see_that_it_is_there)
+
 
 app = typer.Typer(
     name="semascope",
@@ -49,15 +63,15 @@ IdField = Annotated[str, typer.Option("--id", help="Field that holds the identif
 LabelsField = Annotated[str, typer.Option("--labels", help="Field that holds the labels.")]
 LabelSeparator = Annotated[str | None, typer.Option("--label-separator", help="What stands between labels in one string.")]
 SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Leave out records that cannot be read, and count them.")]
-ModelPath = Annotated[Path, typer.Argument(metavar="MODEL", help="Model directory.")]
+CorpusPath = Annotated[Path, to_read("CORPUS", "corpus", "build SOURCE CORPUS", "Corpus directory.")]
+ModelPath = Annotated[Path, to_read("MODEL", "model", "fit CORPUS MODEL", "Model directory.")]
+IndexPath = Annotated[Path, to_read("INDEX", "index", "index MODEL INDEX", "Index directory.")]
+_TEXTS = "JSON lines, CSV, TSV, Parquet, Arrow, SMART or TREC; a folder of text files; "
+_STDLIB = 'or "stdlib:" for Python\'s own docstrings.'
 SourceArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="SOURCE",
-        help="JSON lines, CSV, TSV, Parquet, Arrow, SMART or TREC; a folder of text files; counts in LDA-C, UCI or "
-        'MatrixMarket format; or "stdlib:" for Python\'s own docstrings.',
-    ),
+    str, typer.Argument(metavar="SOURCE", help=f"{_TEXTS}counts in LDA-C, UCI or MatrixMarket format; {_STDLIB}")
 ]
+TextsArgument = Annotated[str, typer.Argument(metavar="SOURCE", help=f"{_TEXTS}{_STDLIB}")]
 
 
 def command(function: Callable[..., None]) -> Callable[..., None]:
@@ -143,6 +157,23 @@ def report_bad(bad: list[str]) -> None:
 def counted(n: int, noun: str) -> str:
     """One thing, or so many things."""
     return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
+
+
+def readable(text: str) -> str:
+    """A text without halves of characters, which bytes that are not UTF-8 become."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def printable(text: str) -> str:
+    """A text of which a terminal takes nothing for a command; as long as before, so that marks stay where they are."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)
+
+
+def standard_input() -> TextIO:
+    """What is piped in, as UTF-8 whatever the terminal says; bytes that are not become the sign for a missing character."""
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(encoding="utf-8", errors="replace")
+    return sys.stdin
 
 
 @contextmanager

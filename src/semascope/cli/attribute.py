@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from semascope.cli.app import AsJson, ModelPath, command, console, print_json, say_next
+from semascope.cli.app import AsJson, ModelPath, command, console, print_json, readable, say_next, standard_input
 
 if TYPE_CHECKING:
     from semascope.models.attribution import Attributed
@@ -35,7 +34,7 @@ def attribute(
     from semascope.models.load import load_labels
 
     fitted = load_labels(model)
-    whole = sys.stdin.read() if text == STANDARD_INPUT else text
+    whole = standard_input().read() if text == STANDARD_INPUT else readable(text)
     if passage is not None:
         found = fitted.snippet(whole, passage, words)
         print_json({"label": passage, "passage": found}) if as_json else console().print(found)

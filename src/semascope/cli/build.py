@@ -74,9 +74,6 @@ def build(
     overwrite: Overwrite = False,
 ) -> None:
     """Count the words of the documents in SOURCE and save them as CORPUS."""
-    from semascope import workflow
-    from semascope.corpus.read import is_counts, read, read_counts
-
     codes = listed(languages or "")
     settings = {
         "lowercase": lowercase,
@@ -86,6 +83,10 @@ def build(
         "max_df": _bound("--max-df", max_df),
         "max_features": max_features,
     }
+    from semascope import workflow
+    from semascope.corpus.formats import is_counts
+    from semascope.corpus.read import read, read_counts
+
     analyzer = analyzers_for(codes, stop_words, stemmer, settings)
     how: dict[str, Any] = {"format": format, "encoding": encoding, "skip_bad": skip_bad}
     documents: Documents | CountedDocuments
@@ -123,7 +124,7 @@ def _columns(triples: str | None) -> dict[str, Any]:
 
 def _range(option: str, value: str) -> tuple[int, int]:
     parts = listed(value)
-    if not 1 <= len(parts) <= 2 or not all(part.isdigit() for part in parts):
+    if not 1 <= len(parts) <= 2 or not all(part.isdecimal() for part in parts):
         message = f"{option} takes one whole number or two, as in 1,2, not {value!r}."
         raise typer.BadParameter(message)
     return int(parts[0]), int(parts[-1])

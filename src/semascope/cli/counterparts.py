@@ -7,13 +7,13 @@ from typing import Annotated, Any
 
 import typer
 
-from semascope.cli.app import AsJson, ModelPath, command, console, print_json, say_next
+from semascope.cli.app import AsJson, ModelPath, command, console, print_json, say_next, to_read
 
 
 @command
 def counterparts(
     model: ModelPath,
-    corpus: Annotated[Path, typer.Argument(metavar="CORPUS", help="Corpus with documents in both languages.")],
+    corpus: Annotated[Path, to_read("CORPUS", "corpus", "build SOURCE CORPUS", "Corpus with documents in both languages.")],
     source: Annotated[str, typer.Option("--from", metavar="CODE", help="Language of the documents to find counterparts of.")],
     target: Annotated[str, typer.Option("--to", metavar="CODE", help="Language to find them in.")],
     top: Annotated[int, typer.Option(min=1, help="Counterparts to show of each document.")] = 3,

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -30,10 +28,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from semascope.retrieval.index import Index
+    from semascope.retrieval.judging import Found, Result
 
-BASELINE = "bm25"
-TESTED = "AP"
-"""The measure whose differences are tested."""
 HEADINGS = {"AP": "MAP"}
 """Measures that have another name once they are means over queries."""
 
@@ -70,12 +66,13 @@ def evaluate_search(
     as_json: AsJson = False,
 ) -> None:
     """Say how well INDEX finds the documents that QRELS calls relevant to QUERIES."""
+    _see_what_to_judge(paths, by, run, run_in)
     from semascope.corpus.read import read
     from semascope.corpus.readers.trec import read_qrels
     from semascope.retrieval.index import Index
+    from semascope.retrieval.judging import Found, judged
 
-    _see_what_to_judge(paths, by, run, run_in)
-    qrels, ran = read_qrels(paths[-1]), _runs(run_in or [])
+    qrels, ran = read_qrels(paths[-1]), [Found.elsewhere(path) for path in run_in or []]
     if len(paths) == 1:
         queries = {query for one in ran for query in one.run["query"]}
         _see_that_some_are_judged(queries, qrels, paths[-1])
@@ -87,7 +84,7 @@ def evaluate_search(
         _see_that_some_are_judged(set(texts), qrels, paths[-1])
         _say_what_is_missing(qrels, opened, ran)
         ran = [*_searched(opened, texts, _similarities(opened, by, baseline, ran), k), *ran]
-    results = _judged(ran, qrels, _measures(measures), baseline)
+    results = judged(ran, qrels, _measures(measures), baseline)
     if run is not None:
         _write(run, next(one for one in ran if one.name in (by or [])))
     if as_json:
@@ -157,26 +154,13 @@ def _note(what: str, n: int, total: int) -> None:
 
 def _measures(names: str) -> list[str]:
     """The measures that were asked for, and the one that is tested; a mean may go by its own name."""
+    from semascope.retrieval.judging import TESTED
+
     own = {heading: measure for measure, heading in HEADINGS.items()}
     return list(dict.fromkeys([*(own.get(name, name) for name in listed(names)), TESTED]))
 
 
 # --- searching -------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Found:
-    """What was found, by a similarity or elsewhere, and how fast."""
-
-    name: str
-    run: pl.DataFrame
-    queries_per_second: float | None = None
-
-
-def _runs(paths: Sequence[Path]) -> list[Found]:
-    from semascope.evaluation.runs import read_run
-
-    return [Found(str(path), read_run(path)) for path in paths]
 
 
 def _similarities(index: Index, by: Sequence[str] | None, baseline: str | None, ran: Sequence[Found]) -> list[str]:
@@ -188,81 +172,16 @@ def _similarities(index: Index, by: Sequence[str] | None, baseline: str | None, 
 
 
 def _searched(index: Index, texts: dict[str, str], names: Sequence[str], k: int) -> list[Found]:
-    """Search for all queries that are not empty, by each similarity."""
-    asked = [query for query, text in texts.items() if text.strip()]
-    queries, one = index.read([texts[query] for query in asked]), index.read([texts[asked[0]]])
-    found = []
-    for name in names:
-        with waiting(f"Searching by {name}"):
-            index.rank(one, k, by=name)  # what is made once is not timed
-            began = time.monotonic()
-            rankings = index.rank(queries, k, by=name)
-            seconds = time.monotonic() - began
-        found.append(Found(name, _as_run(index, asked, rankings), len(asked) / max(seconds, 1e-9)))
-    return found
+    from semascope.retrieval.judging import searched
 
-
-def _as_run(index: Index, asked: Sequence[str], rankings: Sequence[Any]) -> pl.DataFrame:
-    import polars as pl
-
-    from semascope.evaluation.runs import SCHEMA
-
-    ids = index.ids
-    frames = [
-        pl.DataFrame({"document": ids.gather(ranking.numbers), "score": ranking.scores})
-        .with_row_index("rank", offset=1)
-        .select(pl.lit(query).alias("query"), "document", "rank", "score")
-        for query, ranking in zip(asked, rankings, strict=True)
-    ]
-    return pl.concat(frames).cast(SCHEMA)  # type: ignore[arg-type]
+    with waiting(f"Searching by {', '.join(names)}"):
+        return list(searched(index, texts, names, k))
 
 
 def _write(path: Path, ran: Found) -> None:
     from semascope.evaluation.runs import write_run
 
     write_run(path, ran.run, tag=ran.name)
-
-
-# --- judging ---------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Result:
-    """What was found, judged.
-
-    values  the measures of each query
-    means   their means
-    p       of a difference in AP from the baseline as large as this by chance; None of the baseline itself
-    """
-
-    found: Found
-    values: pl.DataFrame
-    means: dict[str, float]
-    baseline: str
-    p: float | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give it as plain values."""
-        speed = self.found.queries_per_second
-        which = {"run" if speed is None else "by": self.found.name, "queries": len(self.values)}
-        return {**which, **self.means, "baseline": self.baseline, "p": self.p, "queries_per_second": speed}
-
-
-def _judged(ran: Sequence[Found], qrels: pl.DataFrame, measures: Sequence[str], baseline: str | None) -> list[Result]:
-    from semascope.evaluation.ranking import mean_measures, randomisation_test, rank_measures
-
-    names = [one.name for one in ran]
-    base = baseline or (BASELINE if BASELINE in names else names[0])
-    if base not in names:
-        message = f"--baseline {base} is none of the runs: choose one of {', '.join(names)}."
-        raise InputError(message)
-    tables = [rank_measures(one.run, qrels, measures) for one in ran]
-    of_base = tables[names.index(base)][TESTED]
-    results = []
-    for one, table in zip(ran, tables, strict=True):
-        p = None if one.name == base else randomisation_test(table[TESTED], of_base)
-        results.append(Result(one, table, mean_measures(table), base, p))
-    return results
 
 
 # --- showing it ------------------------------------------------------------------------------------------------------------
@@ -294,6 +213,8 @@ def _beside(results: Sequence[Result]) -> dict[str, list[str]]:
 
 
 def _say_what_next(paths: Sequence[Path], results: Sequence[Result], run: Path | None) -> None:
+    from semascope.retrieval.judging import TESTED
+
     searched = [result for result in results if result.found.queries_per_second is not None]
     best = max(searched or results, key=lambda result: result.means[TESTED]).found.name
     if run is not None:

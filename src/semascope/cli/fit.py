@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from semascope.cli.app import Overwrite, command, console, say, say_next, topic_table
+from semascope.cli.app import CorpusPath, Overwrite, command, console, say, say_next, topic_table
 from semascope.cli.dimensions import show_dimensions
 from semascope.cli.engines import EngineName, engine_of, spilling
 from semascope.cli.label_tables import label_table
@@ -47,14 +47,14 @@ Tolerance = Annotated[
     typer.Option(
         min=0,
         help="Stop when log-likelihood or residual changes by less than this share.",
-        show_default="0.0001; LSA: 0.002; labeled: never",
+        show_default="0.0001; LSA: 0.0015; labeled: never",
     ),
 ]
 
 
 @command
 def fit(
-    corpus: Annotated[Path, typer.Argument(metavar="CORPUS", help="Corpus directory.")],
+    corpus: CorpusPath,
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model directory to write.")],
     name: Annotated[ModelName, typer.Option("--model", help="Model to fit.")] = ModelName.plsa,
     topics: Annotated[
@@ -73,7 +73,7 @@ def fit(
     ] = None,
     tempering: Annotated[
         str | None,
-        typer.Option(metavar="auto or β", help="Temper EM, by β from 0 to 1; auto finds it. Helps against overfitting."),
+        typer.Option(metavar="auto or β", help="PLSA: temper EM, by β up to 1; auto finds it. Helps against overfitting."),
     ] = None,
     inference: Annotated[
         InferenceName | None, typer.Option(help="LDA: how it is fitted; cvb0 predicts better.", show_default="cvb0")
@@ -134,10 +134,6 @@ def fit(
     overwrite: Overwrite = False,
 ) -> None:
     """Fit a model to CORPUS and save it as MODEL."""
-    from semascope import workflow
-    from semascope.corpus.corpus import Corpus
-    from semascope.judging import hold_out
-
     priors = {"tempering": tempering, "alpha": alpha, "eta": eta}
     given = {option: _number_or_auto(f"--{option}", value) for option, value in priors.items()}
     others = {"inference": inference.value if inference else None, "prior": prior or None, "prior-strength": prior_strength}
@@ -146,6 +142,10 @@ def fit(
     n_topics = topics or TOPICS
     own = {option: value for option, value in told.items() if option in SETTINGS}
     _see_to_the_plot(heldout_plot, watch_heldout)
+    from semascope import workflow
+    from semascope.corpus.corpus import Corpus
+    from semascope.judging import hold_out
+
     place = engine_of(engine, threads, master, work_dir, spill)
     if prior or prior_strength is not None:
         own["eta"] = place.together(lambda: informed_prior(prior or [], prior_strength, own.get("eta")))
@@ -162,7 +162,7 @@ def fit(
     result = workflow.fit(
         split or opened,
         model,
-        _class_of(name, opened),
+        class_of(name, opened),
         {**settings, **own},
         spilling(place, spill=bool(spill)),
         overwrite=overwrite,
@@ -254,7 +254,7 @@ OWN_OPTIONS = {
 """Options that not all models take."""
 
 
-def _class_of(name: ModelName, corpus: Any) -> str:
+def class_of(name: ModelName, corpus: Any) -> str:
     """The estimator: LDA of several languages is one of its own."""
     if name == ModelName.labeled:
         return "LabeledLDA"

@@ -8,20 +8,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from semascope.cli.app import AsJson, Overwrite, command, counted, print_json, say, say_next, waiting
+from semascope.cli.app import AsJson, Overwrite, command, counted, print_json, say, say_next, to_read, waiting
 
 if TYPE_CHECKING:
     from semascope.retrieval.index import Index
-
-IndexPath = Annotated[Path, typer.Argument(metavar="INDEX", help="Index directory.")]
 
 
 @command
 def index(
     source: Annotated[
         Path,
-        typer.Argument(
-            metavar="MODEL|CORPUS", help="Model to search by, of topics or LSA; or a corpus, to search without one."
+        to_read(
+            "MODEL|CORPUS",
+            "corpus, model or index",
+            "build SOURCE CORPUS",
+            "Model to search by, of topics or LSA; or a corpus, to search without one.",
         ),
     ],
     target: Annotated[Path, typer.Argument(metavar="INDEX", help="Index directory to write.")],

@@ -8,15 +8,16 @@ import typer
 
 from semascope.cli.app import (
     IdField,
+    IndexPath,
     KeptFields,
     LabelSeparator,
     LabelsField,
     SkipBad,
-    SourceArgument,
     SourceEncoding,
     SourceFormat,
     TextFields,
     TextLanguages,
+    TextsArgument,
     TextsField,
     command,
     report_bad,
@@ -25,7 +26,7 @@ from semascope.cli.app import (
     waiting,
 )
 from semascope.cli.by_language import fields_of_text, listed
-from semascope.cli.index import IndexPath, in_a_sentence
+from semascope.cli.index import in_a_sentence
 
 if TYPE_CHECKING:
     from semascope.retrieval.index import Index
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 @command
 def index_add(
     index: IndexPath,
-    source: SourceArgument,
+    source: TextsArgument,
     replace: Annotated[bool, typer.Option("--replace", help="Take the place of documents with the same ids.")] = False,
     format: SourceFormat = None,
     encoding: SourceEncoding = None,

@@ -12,18 +12,17 @@ from semascope.cli.app import (
     IdField,
     ModelPath,
     SkipBad,
-    SourceArgument,
     SourceEncoding,
     SourceFormat,
     TextFields,
+    TextsArgument,
     command,
     console,
-    counted,
     print_json,
-    report_bad,
     say_next,
     top_words_in_a_line,
 )
+from semascope.cli.each_document import EachDocument
 
 if TYPE_CHECKING:
     from semascope.corpus.corpus import Corpus
@@ -35,7 +34,7 @@ MOST_WORDS = 8
 @command
 def infer(
     model: ModelPath,
-    source: SourceArgument,
+    source: TextsArgument,
     format: SourceFormat = None,
     encoding: SourceEncoding = None,
     text: TextFields = None,
@@ -53,7 +52,6 @@ def infer(
     as_json: AsJson = False,
 ) -> None:
     """Find the topics of the documents in SOURCE under MODEL."""
-    from semascope.corpus.documents import numbered
     from semascope.corpus.read import read
     from semascope.models.load import load_topics
 
@@ -62,39 +60,23 @@ def infer(
     documents = read(
         source, format=format, text=text or "text", texts=texts, id=id, keep=(), encoding=encoding, skip_bad=skip_bad
     )
-    n_documents = n_unknown = 0
+    each, n_unknown = EachDocument(source, documents, None if as_json else limit), 0
     shown: list[Inferred] = []
-    for block in documents:
-        ids = numbered(block, n_documents)["id"].to_list()
-        wanted = block if as_json else block.head(max(limit - n_documents, 0))
-        n_documents += len(block)
-        if len(wanted):
-            corpus = fitted._corpus_to_use(_texts(wanted["text"], language))
-            n_unknown += int((corpus.rows.ends[1:] == corpus.rows.ends[:-1]).sum())
-            rows = _inferred(fitted, ids, corpus, words)
-            if as_json:
-                _print(fitted.topic_names_, rows)
-            else:
-                shown += rows
-    report_bad(documents.bad)
-    say_how_many_are_unknown(source, n_documents, n_unknown)
+    for ids, block in each:
+        corpus = fitted._corpus_to_use(_texts(block["text"], language))
+        n_unknown += int((corpus.rows.ends[1:] == corpus.rows.ends[:-1]).sum())
+        rows = _inferred(fitted, ids, corpus, words)
+        if as_json:
+            _print(fitted.topic_names_, rows)
+        else:
+            shown += rows
+    each.say_what_is_wrong(n_unknown)
     if as_json:
         return
     _show(fitted, shown, top)
-    if n_documents > limit:
-        console().print(f"and {n_documents - limit:,} more documents", style="dim")
+    each.say_how_many_more()
     again = ["semascope", "infer", model, source, *(["--words"] if words else []), "--json", ">", "topics.jsonl"]
     say_next(again, ["semascope", "topics", model])
-
-
-def say_how_many_are_unknown(source: str, n_documents: int, n_unknown: int) -> None:
-    """Say of how many documents a model knows no word; a source without documents is an error."""
-    if n_unknown:
-        them = "it" if n_unknown == 1 else "them"
-        typer.echo(f"The model knows no word of {counted(n_unknown, 'document')}: nothing can be said of {them}.", err=True)
-    if n_documents == 0:
-        typer.echo(f"semascope: {source}: there are no documents.", err=True)
-        raise typer.Exit(code=1)
 
 
 class Inferred(NamedTuple):
@@ -114,7 +96,7 @@ def _inferred(model: Any, ids: list[str], corpus: Corpus, words: bool) -> Iterat
 
     theta, ends = model.transform(corpus), corpus.rows.ends
     table = word_table(corpus.rows, corpus.words, model._frozen_topics(), theta).drop("document") if words else None
-    for number, (name, shares) in enumerate(zip(ids, theta, strict=False)):
+    for number, (name, shares) in enumerate(zip(ids, theta, strict=True)):
         of_words = None if table is None else table[ends[number] : ends[number + 1]].to_dicts()
         yield Inferred(name, bool(ends[number] < ends[number + 1]), shares, of_words)
 

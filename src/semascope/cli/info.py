@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from semascope.cli.app import AsJson, command, console, print_json, say_next
+from semascope.cli.app import AsJson, command, console, print_json, say_next, to_read
 
 if TYPE_CHECKING:
     from semascope.corpus.corpus import Corpus
@@ -17,7 +15,9 @@ if TYPE_CHECKING:
 
 @command
 def info(
-    path: Annotated[Path, typer.Argument(metavar="PATH", help="Corpus, model or index directory.")],
+    path: Annotated[
+        Path, to_read("PATH", "corpus, model or index", "build SOURCE CORPUS", "Corpus, model or index directory.")
+    ],
     as_json: AsJson = False,
 ) -> None:
     """Say what is in PATH, and show how it is spread."""
@@ -118,7 +118,8 @@ def _facts_table(facts: dict[str, Any]) -> Any:
     table.add_column(style="cyan")
     table.add_column(overflow="fold")
     for name, value in facts.items():
-        table.add_row(name.replace("_", " "), _readable(value))
+        if value is not None:
+            table.add_row(name.replace("_", " "), _readable(value))
     return table
 
 

@@ -12,6 +12,8 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from semascope.cli.app import printable
+
 EIGHTHS_WIDE = " ▏▎▍▌▋▊▉█"
 EIGHTHS_HIGH = " ▁▂▃▄▅▆▇█"
 ASCII = " ...:::##"
@@ -73,7 +75,7 @@ class Name:
         return Measurement(width, width)
 
     def _cut(self, in_ascii: bool) -> str:
-        text = "".join(letter if letter.isprintable() else " " for letter in self.text)
+        text = printable(self.text)
         text, dots = (text.replace("–", "-"), "...") if in_ascii else (text, "…")
         if cell_len(text) <= LONGEST_NAME:
             return text

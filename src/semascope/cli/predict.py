@@ -12,23 +12,22 @@ from semascope.cli.app import (
     IdField,
     ModelPath,
     SkipBad,
-    SourceArgument,
     SourceEncoding,
     SourceFormat,
     TextFields,
+    TextsArgument,
     command,
     console,
     print_json,
-    report_bad,
     say_next,
 )
-from semascope.cli.infer import say_how_many_are_unknown
+from semascope.cli.each_document import EachDocument
 
 
 @command
 def predict(
     model: ModelPath,
-    source: SourceArgument,
+    source: TextsArgument,
     format: SourceFormat = None,
     encoding: SourceEncoding = None,
     text: TextFields = None,
@@ -39,31 +38,25 @@ def predict(
     as_json: AsJson = False,
 ) -> None:
     """Predict the labels of the documents in SOURCE by MODEL."""
-    from semascope.corpus.documents import numbered
     from semascope.corpus.read import read
     from semascope.models.load import load_labels
 
     fitted = load_labels(model)
     documents = read(source, format=format, text=text or "text", id=id, keep=(), encoding=encoding, skip_bad=skip_bad)
+    each, n_unknown = EachDocument(source, documents, None if as_json else limit), 0
     shown: list[Predicted] = []
-    n_documents = n_unknown = 0
-    for block in documents:
-        ids = numbered(block, n_documents)["id"].to_list()
-        wanted = block if as_json else block.head(max(limit - n_documents, 0))
-        n_documents += len(block)
-        for found in _predicted(fitted, ids, wanted["text"].fill_null("").to_list(), top):
+    for ids, block in each:
+        for found in _predicted(fitted, ids, block["text"].fill_null("").to_list(), top):
             n_unknown += not found.likely
             if as_json:
                 print_json({"id": found.id, "labels": found.labels, "probabilities": found.likely})
             else:
                 shown.append(found)
-    report_bad(documents.bad)
-    say_how_many_are_unknown(source, n_documents, n_unknown)
+    each.say_what_is_wrong(n_unknown)
     if as_json:
         return
     _show(shown)
-    if n_documents > limit:
-        console().print(f"and {n_documents - limit:,} more documents", style="dim")
+    each.say_how_many_more()
     say_next(["semascope", "predict", model, source, "--json", ">", "labels.jsonl"], ["semascope", "attribute", model, "TEXT"])
 
 
@@ -76,10 +69,8 @@ class Predicted(NamedTuple):
 
 
 def _predicted(model: Any, ids: list[str], texts: list[str], top: int) -> Iterator[Predicted]:
-    if not texts:
-        return
     p = model.predict_proba(texts)
-    for name, labels, row in zip(ids, model.predicted_labels(texts), p, strict=False):
+    for name, labels, row in zip(ids, model.predicted_labels(texts), p, strict=True):
         best = [k for k in (-row).argsort(kind="stable")[: max(top, len(labels))] if row[k] > 0]
         yield Predicted(name, labels if best else [], {model.label_names_[k]: round(float(row[k]), 6) for k in best})
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from semascope.cli.by_language import listed
+
 if TYPE_CHECKING:
     from semascope.corpus.corpus import Corpus
 
@@ -41,7 +43,7 @@ def in_languages(corpus: Corpus, wanted: str | None) -> Corpus:
     """Take some languages of a corpus; all by default."""
     if wanted is None:
         return corpus
-    codes = [code.strip() for code in wanted.split(",") if code.strip()]
+    codes = listed(wanted)
     if not codes:
         message = f"--languages takes codes with commas between them, not {wanted!r}."
         raise typer.BadParameter(message)

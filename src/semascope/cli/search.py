@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import math
 import re
 import sys
@@ -12,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from semascope.cli.app import AsJson, command, console, print_json, say_next
-from semascope.cli.index import IndexPath
+from semascope.cli.app import AsJson, IndexPath, command, console, print_json, printable, readable, say_next, standard_input
 from semascope.errors import InputError
 
 if TYPE_CHECKING:
@@ -61,18 +59,18 @@ def search(
     as_json: AsJson = False,
 ) -> None:
     """Find the documents of INDEX that fit QUERY best, or are most like another."""
-    from semascope.retrieval.index import Index
-
     if (query is None) == (like is None) or (like is not None and language is not None):
         message = "say what to look for: either QUERY, which may have a --language, or --like and the id of a document."
         raise typer.BadParameter(message)
     wanted = wanted_of(where or [])
+    from semascope.retrieval.index import Index
+
     finder = Finder(Index.open(index), k, by, wanted, language)
     best: Hit | None = None
     if like is not None:
         best = _show(finder.like(like), as_json)
     elif query != STANDARD_INPUT:
-        best = _show(finder.find(_readable(query or "")), as_json)
+        best = _show(finder.find(readable(query or "")), as_json)
     else:
         for text in _lines_of_standard_input():
             best = _show(finder.find(text), as_json, text) or best
@@ -118,10 +116,8 @@ def _wanted(field: str, signs: dict[str, list[str]]) -> Any:
 
 def _lines_of_standard_input() -> Iterator[str]:
     """Queries, as they come; empty lines are none."""
-    if isinstance(sys.stdin, io.TextIOWrapper):
-        sys.stdin.reconfigure(encoding="utf-8", errors="replace")
     found = False
-    for line in sys.stdin:
+    for line in standard_input():
         if line.strip():
             found = True
             yield line.strip()
@@ -129,11 +125,6 @@ def _lines_of_standard_input() -> Iterator[str]:
     if not found:
         message = "standard input: there are no queries; expected one on each line."
         raise InputError(message)
-
-
-def _readable(text: str) -> str:
-    """A text without halves of characters, which bytes that are not UTF-8 become."""
-    return text.encode("utf-8", "replace").decode()
 
 
 # --- finding it ------------------------------------------------------------------------------------------------------------
@@ -224,15 +215,10 @@ def _described(hit: Hit) -> Any:
     from rich.text import Text
 
     parts = [(hit.id, "bold cyan"), (hit.title, ""), (", ".join(hit.labels), "green")]
-    told = Text("  ").join(Text(_printable(said), style) for said, style in parts if said)
+    told = Text("  ").join(Text(printable(said), style) for said, style in parts if said)
     if hit.snippet is None or not hit.snippet.text:
         return told
-    passage = Text(_printable(hit.snippet.text))
+    passage = Text(printable(hit.snippet.text))
     for mark in hit.snippet.marks:
         passage.stylize(STYLES[mark.kind], mark.start, mark.end)
     return Text("\n").join([told, passage])
-
-
-def _printable(text: str) -> str:
-    """A text of which a terminal takes nothing for a command; as long as before, so that marks stay where they are."""
-    return "".join(letter if letter.isprintable() else " " for letter in text)

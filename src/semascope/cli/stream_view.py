@@ -15,7 +15,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from semascope.cli.app import counted, print_json
+from semascope.cli.app import counted, print_json, printable
 from semascope.cli.pictures import Bar, Name
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 HEAVIEST = 8
 TOP_WORDS = 8
 NEWEST = 5
+LONGEST_NAME = 40
 SPEED_SECONDS = 5.0
 RECENT_DOCUMENTS = 1000
 """Perplexity is that of so many documents, or a few more."""
@@ -146,7 +147,7 @@ class View:
         grid.add_row("documents", f"{figures.documents:,}, {figures.speed:,.0f} a second")
         if figures.perplexity is not None:
             grid.add_row("perplexity", f"{figures.perplexity:,.0f} of the last documents, before they were learned")
-        newest = Text(", ").join(Text(_one_line(name)) for name in new[:NEWEST])
+        newest = Text(", ").join(Text(printable(name)[:LONGEST_NAME]) for name in new[:NEWEST])
         labels = Text(f"{len(figures.model.label_names_):,}, {len(new):,} of them new")
         grid.add_row("labels", Text.assemble(labels, ": ", newest, ", …" if len(new) > NEWEST else "") if new else labels)
         grid.add_row("bad lines", f"{self._stream.bad_lines:,}")
@@ -170,10 +171,6 @@ def heaviest_labels(model: Any) -> Table:
         words = Text(" ".join(model.top_words(name, TOP_WORDS)))
         table.add_row(Name(name), f"{shares[label]:.1%}", Bar(shares[label] / max(shares[heaviest[0]], 1e-300)), words)
     return table
-
-
-def _one_line(name: str) -> str:
-    return "".join(letter if letter.isprintable() else " " for letter in name)[:40]
 
 
 def _acknowledge(line: dict[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import json
 import sys
 from functools import partial
@@ -10,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from semascope.cli.app import AsJson, Overwrite, command, console, print_json, say_next
-from semascope.cli.fit import MaxIter, ModelName, Tolerance, as_options
+from semascope.cli.app import AsJson, CorpusPath, Overwrite, command, console, print_json, say_next
+from semascope.cli.by_language import listed
+from semascope.cli.fit import MaxIter, ModelName, Tolerance, as_options, class_of
 from semascope.errors import InputError
 
 if TYPE_CHECKING:
@@ -22,11 +24,19 @@ COLUMNS = {"topics": "{:,}", "seed": "{}", "perplexity": "{:,.1f}", "coherence":
 """Columns of the table, and how their numbers are written."""
 
 
+class SweptName(enum.StrEnum):
+    """Models that take a number of topics; LabeledLDA has one for each label."""
+
+    plsa = "plsa"
+    lda = "lda"
+    lsa = "lsa"
+
+
 @command
 def sweep(
-    corpus: Annotated[Path, typer.Argument(metavar="CORPUS", help="Corpus directory.")],
+    corpus: CorpusPath,
     topics: Annotated[str, typer.Option(metavar="K,K,…", help="Numbers of topics, or dimensions, to try.")] = "10,20,50,100",
-    name: Annotated[ModelName, typer.Option("--model", help="Model to fit.")] = ModelName.plsa,
+    name: Annotated[SweptName, typer.Option("--model", help="Model to fit.")] = SweptName.plsa,
     heldout: Annotated[float, typer.Option(help="Share of the documents to hold out, to judge by.")] = 0.1,
     max_iter: MaxIter = None,
     tol: Tolerance = None,
@@ -44,16 +54,17 @@ def sweep(
 
     Ctrl-C ends it and keeps what is finished.
     """
+    numbers = _numbers(topics)
     from semascope import judging
     from semascope.corpus.corpus import Corpus
     from semascope.engines.threads import ThreadEngine
     from semascope.models.load import MODELS
 
-    numbers = _numbers(topics)
     target = _Target(out, overwrite)
-    split = judging.hold_out(Corpus.open(corpus), heldout, seed)
+    opened = Corpus.open(corpus)
+    split = judging.hold_out(opened, heldout, seed)
     rules = {rule: value for rule, value in {"max_iter": max_iter, "tol": tol}.items() if value is not None}
-    make = partial(MODELS[name.name.upper()], **rules, engine=ThreadEngine(threads), verbose=True)
+    make = partial(MODELS[class_of(ModelName(name.value), opened)], **rules, engine=ThreadEngine(threads), verbose=True)
     trials: list[Trial] = []
     show = _ShowAsJson() if as_json else _ShowAsTable(name, split)
     interrupted = False
@@ -79,7 +90,7 @@ def sweep(
 
 
 def _numbers(topics: str) -> list[int]:
-    parts = [part.strip() for part in topics.split(",") if part.strip()]
+    parts = listed(topics)
     if not parts or not all(part.isascii() and part.isdigit() and int(part) > 0 for part in parts):
         message = f"--topics takes whole numbers of at least 1, as in 10,20,50, not {topics!r}."
         raise typer.BadParameter(message)

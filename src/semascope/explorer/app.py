@@ -39,10 +39,9 @@ def make_app(service: Service, host: str = "127.0.0.1", token: str | None = None
 
     @asynccontextmanager
     async def running(app: FastAPI) -> AsyncIterator[None]:
-        worker = service.keeper if service.learner is None else service.learner
-        worker.start()
+        service.worker.start()
         yield
-        worker.close()
+        service.worker.close()
         service.pool.close()
 
     app = FastAPI(
@@ -62,8 +61,7 @@ def _add_facts(app: FastAPI, service: Service) -> None:
     @app.get("/health", tags=["facts"], responses=errors())
     async def health() -> answers.Health:
         """Whether the service is up, and has a model to answer from."""
-        worker = service.keeper if service.learner is None else service.learner
-        status, known = worker.status, worker.known()
+        status, known = service.worker.status, service.worker.known()
         name = None if known is None else type(known.model).__name__
         n_documents = None if known is None else known.n_documents
         return answers.Health(status=status, model=name, documents=n_documents, version=__version__)
@@ -75,7 +73,7 @@ def _add_facts(app: FastAPI, service: Service) -> None:
 
 
 def _about(service: Service, seen: Overview) -> answers.About:
-    known = (service.keeper if service.learner is None else service.learner).known()
+    known = service.worker.known()
     fields = seen.fields or frozenset()
     state, ways = (PREPARING, WAYS) if known is None else (known.search.state, known.search.ways)
     if seen.fields is None and known is None:

@@ -41,7 +41,7 @@ def located(explored: Explored, text: str, language: str, analyzers: Analyzers |
     if themes.languages and language not in themes.languages:
         return Located([], np.zeros(0, np.int32))
     tokens = tokens_of(text, analyzer_of(analyzers or Analyzer(), language))
-    numbers = themes.numbers_of([token.word for token in tokens], language)
+    numbers = themes.numbers_of(tokens.words, language)
     known = [token for token, number in zip(tokens, numbers.tolist(), strict=True) if number >= 0]
     return Located(known, numbers[numbers >= 0].astype(np.int32))
 

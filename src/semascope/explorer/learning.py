@@ -13,7 +13,6 @@ from queue import Empty, Full, Queue
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from semascope.errors import SemascopeError
 from semascope.explorer.answers import Status
 from semascope.explorer.errors import RefusedError, UnavailableError
 from semascope.explorer.progress import Learned, Progress
@@ -130,7 +129,7 @@ class Learner:
                 self.progress.begin(stream.model.n_documents_seen_, stream.model.label_names_)
                 self._publish(stream.model)
                 self._learn_all(stream)
-        except (SemascopeError, OSError) as error:
+        except Exception as error:  # whatever it is, nobody shall wait for an answer that does not come
             self._error = error
             self._refuse_the_rest()
             if self._failed is not None:
@@ -139,7 +138,8 @@ class Learner:
     def _learn_all(self, stream: DurableStream) -> None:
         published, news = time.monotonic(), False
         while not (self._closing.is_set() and self._posted.empty()):
-            if taken := self._take():
+            # Whoever is gone before learning began was promised nothing; from here on nobody can take back what was posted.
+            if taken := [posted for posted in self._take() if posted.done.set_running_or_notify_cancel()]:
                 self._learn(stream, taken)
                 news = True
             if news and time.monotonic() - published >= LOOK_AGAIN:
@@ -187,7 +187,9 @@ class Learner:
 
     def _refuse_the_rest(self) -> None:
         while not self._posted.empty():
-            self._posted.get_nowait().done.set_exception(UnavailableError(str(self._error)))
+            posted = self._posted.get_nowait()
+            if posted.done.set_running_or_notify_cancel():
+                posted.done.set_exception(UnavailableError(str(self._error)))
 
 
 def as_it_is(model: OnlineLabeledLDA) -> OnlineLabeledLDA:

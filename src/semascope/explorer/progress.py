@@ -50,11 +50,19 @@ class Progress:
         with self._lock:
             self.documents, self._labels = documents, labels
             self._times.append((time.monotonic(), documents))
+            self._forget_times()
             if learned.tokens > 0:
                 self._recent.append(learned)
             while self._recent and sum(one.documents for one in self._recent) - self._recent[0].documents >= RECENT_DOCUMENTS:
                 self._recent.popleft()
             self._note_point(documents)
+
+    def _forget_times(self) -> float:
+        """Forget what is too long ago to tell the speed, and give the time."""
+        now = time.monotonic()
+        while len(self._times) > 1 and now - self._times[1][0] > SPEED_SECONDS:
+            self._times.popleft()
+        return now
 
     def _note_point(self, documents: int) -> None:
         perplexity = self._perplexity()
@@ -91,10 +99,8 @@ class Progress:
     @property
     def speed(self) -> float:
         """Documents a second in the last seconds."""
-        now = time.monotonic()
         with self._lock:
-            while len(self._times) > 1 and now - self._times[1][0] > SPEED_SECONDS:
-                self._times.popleft()
+            now = self._forget_times()
             if not self._times or now - self._times[0][0] < 0.05:
                 return 0.0
             began, documents = self._times[0]

@@ -8,7 +8,7 @@ from typing import Any
 from semascope.explorer.shares import DocumentShares
 from semascope.explorer.svg import share_over_time
 from semascope.explorer.views import document_title, over_time, passage_for, related_topics, typical_documents
-from semascope.markup import Markup, element, joined
+from semascope.markup import Markup, element
 from semascope.models.themes import LABELS, RelevantWord, Themes
 from semascope.retrieval.snippets import Snippet
 
@@ -107,12 +107,7 @@ def _documents(shown: Shown, topic: int) -> Markup | None:
 
 def marked(passage: Snippet) -> Markup:
     """A passage with its telling words marked."""
-    pieces: list[Any] = []
-    at = 0
-    for mark in passage.marks:
-        pieces += [passage.text[at : mark.start], element("mark", passage.text[mark.start : mark.end])]
-        at = mark.end
-    return element("bdi", joined([*pieces, passage.text[at:]]))
+    return element("bdi", *(piece if kind is None else element("mark", piece) for piece, kind in passage.pieces()))
 
 
 def _time(shown: Shown, topic: int) -> Markup | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 from fastapi import APIRouter
@@ -12,6 +12,9 @@ from semascope.explorer import answers, results
 from semascope.explorer.asking import Label, Language, Like, Question, SomeHits, errors
 from semascope.explorer.errors import CannotBeError, NotThereError, RefusedError
 from semascope.explorer.service import Service
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 READY: answers.SearchState = "ready"
 PREPARING: answers.SearchState = "preparing"
@@ -60,8 +63,7 @@ def _found(
         return results.Found(query=query, by=by, hits=[], state=state)
     (ranking,) = index.rank(queries, k, by=by, where=where)
     hits = index._hits(ranking, queries.part(0, 1))
-    words = set(known.words.gather(queries.rows.words).to_list())
-    why = Why(explored, words, _topics_of_text(explored, query, language))
+    why = Why(explored, queries.rows.words, _topics_of_text(explored, query, language))
     return results.Found(query=query, by=by, hits=[_told(hit, why) for hit in hits], state=state)
 
 
@@ -73,15 +75,14 @@ def _like(explored: Any, query: str, by: str, k: int, where: Any, like: str) -> 
     hits = index.similar(like, k, by=by, where=where)
     number = index.number_of(like)
     mixture = explored.shares.mixture(explored.number_of(like)) if explored.shares is not None and explored.has(like) else []
-    words = set(index._words.lexicon.words.gather(index._telling_words(number).words).to_list())
-    why = Why(explored, words, dict(mixture))
+    why = Why(explored, index._telling_words(number).words, dict(mixture))
     return results.Found(query=query, by=by, hits=[_told(hit, why) for hit in hits], state=explored.search.state)
 
 
 class Why:
-    """Tells what documents have in common with a query: its words and its topics."""
+    """Tells what documents have in common with a query: its words, by their numbers in the index, and its topics."""
 
-    def __init__(self, explored: Any, words: set[str], topics: dict[int, float]) -> None:
+    def __init__(self, explored: Any, words: NDArray[np.int32], topics: dict[int, float]) -> None:
         self._explored, self._words, self._topics = explored, words, topics
         self._asked: dict[int, dict[int, str]] = {}
 
@@ -101,17 +102,18 @@ class Why:
         index = self._explored.search.index
         segment, place = index._place(index.number_of(id))
         corpus = index._segments[segment].corpus
-        asked = self._asked_in(segment, corpus)
+        asked = self._asked_in(segment)
         entries = slice(*corpus.rows.ends[place : place + 2])
         counts = zip(corpus.rows.words[entries].tolist(), corpus.rows.counts[entries].tolist(), strict=True)
         common = {asked[number]: count for number, count in counts if number in asked}
         return sorted(common, key=lambda word: (-common[word], word))[:MOST_WORDS]
 
-    def _asked_in(self, segment: int, corpus: Any) -> dict[int, str]:
+    def _asked_in(self, segment: int) -> dict[int, str]:
         """The words of the query by their numbers in a part of the index."""
         if segment not in self._asked:
-            places = corpus.words.is_in(list(self._words)).arg_true()
-            self._asked[segment] = dict(zip(places.to_list(), corpus.words.gather(places).to_list(), strict=True))
+            known = self._explored.search.index._words
+            numbers = known.local[segment][self._words].tolist()
+            self._asked[segment] = dict(zip(numbers, known.lexicon.words[self._words].to_list(), strict=True))
         return self._asked[segment]
 
     def _topics_of(self, id: str) -> list[answers.TopicShare]:

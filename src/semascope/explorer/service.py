@@ -30,13 +30,18 @@ class Service:
     learner: Learner | None = None
     pool: Pool = field(default_factory=Pool)
 
+    @property
+    def worker(self) -> Keeper | Learner:
+        """Who has the model at hand."""
+        return self.keeper if self.learner is None else self.learner
+
     async def explored(self) -> Explored:
         """The model as it is now, with all that is shown with it."""
-        return await (self.keeper if self.learner is None else self.learner).explored()
+        return await self.worker.explored()
 
     async def overview(self) -> Overview:
         """What is seen first."""
-        found = await (self.keeper if self.learner is None else self.learner).overview()
+        found = await self.worker.overview()
         return found if isinstance(found, Overview) else await self.pool.run(lambda: found.overview)
 
     async def answer(self, make: Callable[..., T], *given: Any) -> T:

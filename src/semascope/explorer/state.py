@@ -147,7 +147,8 @@ class Explored:
     @property
     def _numbers(self) -> dict[str, int]:
         if not self._by_id and self.corpus is not None:
-            self._by_id.update((id, number) for number, id in enumerate(self.corpus.ids.to_list()))
+            # At one go: other threads shall not look into a table that is half full.
+            self._by_id.update({id: number for number, id in enumerate(self.corpus.ids.to_list())})
         return self._by_id
 
     @cached_property

@@ -38,7 +38,7 @@ def stream_routes(service: Service) -> APIRouter:
 
 
 def _told(explored: Any, service: Service) -> results.Stream:
-    progress = (service.keeper if service.learner is None else service.learner).progress
+    progress = service.worker.progress
     return results.Stream(
         learns=service.learner is not None,
         documents=max(progress.documents, explored.n_documents),

@@ -109,7 +109,7 @@ def _typical(explored: Any, topic: int, language: str | None) -> list[answers.Ty
 
 
 def _renamed(service: Service, topic: int, name: str | None) -> answers.Topic:
-    now = service.keeper.known() if service.learner is None else service.learner.known()
+    now = service.worker.known()
     if now is not None and now.is_of_labels:
         msg = "labels are named by the documents that have them; only topics can be renamed."
         raise CannotBeError(msg)

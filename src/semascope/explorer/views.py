@@ -68,7 +68,7 @@ def find_corpus(model: Any, path: Path | None = None) -> tuple[Corpus | None, st
     try:
         return own_corpus(model), None
     except InputError as error:
-        return None, str(error).replace("give a corpus.", "name a corpus with --corpus.")
+        return None, str(error)
 
 
 def relevant_words(
@@ -153,7 +153,7 @@ def passage_for(
     tokens = tokens_of(text, analyzer_of(themes.analyzer, code))
     if not tokens:
         return Snippet(" ".join(text.split()[:n_words]))
-    numbers = themes.numbers_of([token.word for token in tokens], code)
+    numbers = themes.numbers_of(tokens.words, code)
     telling = np.where(numbers >= 0, themes.telling(topic)[numbers], 0.0)
     n = min(n_words, len(tokens))
     sums = np.concatenate([[0.0], np.cumsum(telling)])

@@ -4,6 +4,7 @@ import { get } from "./api.js";
 import { coloured } from "./coloured.js";
 import { h } from "./dom.js";
 import { panel } from "./figure.js";
+import { slicer } from "./marks.js";
 import { titled, titles } from "./names.js";
 import { link } from "./router.js";
 import { empty } from "./states.js";
@@ -45,12 +46,12 @@ export async function documentView({ about, path, signal }) {
 
 function wordRows(document, names) {
   return document.texts.flatMap(({ language, text, words }) => {
-    const characters = Array.from(text);
+    const slice = slicer(text);
     const word = ({ start, end, topic, weight }) => ({
       language,
       start,
       end,
-      word: characters.slice(start, end).join(""),
+      word: slice(start, end),
       topic,
       name: names.get(topic) ?? "",
       weight,

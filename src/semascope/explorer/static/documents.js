@@ -29,7 +29,7 @@ export async function documentsView({ about, query, signal }) {
       share,
       topics: of.map((topic) => `${names.get(topic.topic)} ${percent(topic.share)}`).join("; "),
     }));
-  const list = page.documents.length ? table(page.documents, names, about, query.topic) : empty("No document has this topic.");
+  const list = page.documents.length ? table(page.documents, names, about, query.topic) : empty(`No document has this ${about.kind === "labels" ? "label" : "topic"}.`);
   const heading = `${count(page.total)} document${page.total === 1 ? "" : "s"}`;
   const node = h(
     "div",

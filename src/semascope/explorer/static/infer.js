@@ -22,10 +22,10 @@ export async function inferView({ about, signal }) {
     "aria-label": "A text",
     value: kept,
   });
-  const option = (code) => h("option", { value: code }, code ? spokenLanguage(code) : "Language: find out");
+  const option = (code) => h("option", { value: code }, spokenLanguage(code));
   const select =
     about.languages.length > 1
-      ? h("select", { "aria-label": "Language of the text" }, ["", ...about.languages].map(option))
+      ? h("select", { "aria-label": "Language of the text" }, about.languages.map(option))
       : null;
   const answer = h("div", { "aria-live": "polite" });
   const form = h(

@@ -39,7 +39,7 @@ export function nameOf(topic, about) {
       try {
         const { name, named } = await put(`topics/${topic.topic}/name`, { name: input.value.trim() || null });
         Object.assign(topic, { name, named });
-        document.title = document.title.replace(/^[^·]*/, `${title(topic)} `);
+        document.title = document.title.replace(/^[^·]*/, () => `${title(topic)} `); // a name may have $ in it
         rest().focus();
       } catch (error) {
         problem.textContent = error.message;

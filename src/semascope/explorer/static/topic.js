@@ -56,13 +56,13 @@ const within = (text, low, high, otherwise) =>
 function head(about, topics, place, entry, topic) {
   const step = (to, sign, words) => {
     const other = topics[to];
-    const about_ = other && {
+    const attributes = other && {
       href: link([about.kind, String(other.topic)]),
       class: "step",
       title: `${words}: ${title(other)}`,
       "aria-label": `${words}: ${title(other)}`,
     };
-    return other ? h("a", about_, sign) : h("span", { class: "step off", "aria-hidden": true }, sign);
+    return other ? h("a", attributes, sign) : h("span", { class: "step off", "aria-hidden": true }, sign);
   };
   const facts = [
     `${about.kind === "labels" ? "label" : "topic"} ${topic.topic}`,

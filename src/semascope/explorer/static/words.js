@@ -86,11 +86,11 @@ function slider(state, update) {
 const said = (relevance) => `${relevance.toFixed(2)}, from distinctive at 0 to frequent at 1`;
 
 function languageChoice(about, state, update) {
-  const option = (code) =>
-    h("option", { value: code, selected: code === (state.language ?? "") }, code ? spokenLanguage(code) : "All languages");
-  const select = h("select", { "aria-label": "Language of the words" }, ["", ...about.languages].map(option));
+  const shown = state.language ?? about.languages[0];
+  const option = (code) => h("option", { value: code, selected: code === shown }, spokenLanguage(code));
+  const select = h("select", { "aria-label": "Language of the words" }, about.languages.map(option));
   select.addEventListener("change", () => {
-    state.language = select.value || null;
+    state.language = select.value;
     update();
   });
   return select;
