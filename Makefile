@@ -1,7 +1,11 @@
 # make demo    topics of Python's standard library, from nothing
 # make test    everything CI checks, from nothing
 # make check   style and types only
-# make bench   comparisons with other packages
+# make coverage   the tests again, and which lines of the package none of them reaches
+# make docs    the documentation as pages, in site/
+# make dist    what is released, in dist/: a wheel and a source distribution
+# make release-check   see that both install in an environment of their own, and work there
+# make bench   comparisons with other packages, into benchmarks/REPORT.md; QUICK=1 takes ten minutes instead of hours
 
 PYTHON ?= $(shell for v in python3.13 python3.12 python3.11 python3 python; do \
 	$$v -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$v; break; }; done)
@@ -9,7 +13,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test check java browser bench clean
+.PHONY: demo test coverage check java browser wrk docs bench dist release-check clean
 
 demo: $(VENV)/.installed
 	$(BIN)/semascope demo demo
@@ -17,31 +21,52 @@ demo: $(VENV)/.installed
 test: check java browser
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
+coverage: check java browser
+	rm -f .coverage .coverage.*
+	$(BIN)/coverage run -m pytest -n auto --dist worksteal
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report
+
 check: $(VENV)/.installed-test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# Spark needs Java; as root on Debian it is installed, elsewhere people are told.
-java:
-	@command -v java > /dev/null || [ -n "$$JAVA_HOME" ] || { \
-		if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
-			apt-get update -qq && apt-get install -qq --yes openjdk-17-jre-headless; \
-		else \
-			echo "The tests of the Spark engine need Java 17 or later (Debian: apt-get install openjdk-17-jre-headless)."; exit 1; \
-		fi; }
+# Programs that are not Python's: as root on Debian they are installed, elsewhere people are told.
+# $(call need,command,package,what it is for)
+define need
+@command -v $(1) > /dev/null || { \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+		apt-get update -qq && apt-get install -qq --yes --no-install-recommends $(2); \
+	else \
+		echo "$(3) (Debian: apt-get install $(2))."; exit 1; \
+	fi; }
+endef
 
-# The explorer is tested in a browser: Debian's Chromium, which is installed likewise.
+java:
+	$(if $(JAVA_HOME),,$(call need,java,openjdk-17-jre-headless,The tests of the Spark engine need Java 17 or later))
+
 browser:
-	@command -v chromium > /dev/null || { \
-		if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
-			apt-get update -qq && apt-get install -qq --yes --no-install-recommends chromium; \
-		else \
-			echo "The tests of the explorer need Chromium (Debian: apt-get install chromium)."; exit 1; \
-		fi; }
+	$(call need,chromium,chromium,The tests of the explorer need Chromium)
+	$(call need,curl,curl,The examples of its page need curl)
+
+wrk:
+	$(call need,wrk,wrk,The benchmark of the explorer needs wrk)
+
+docs: $(VENV)/.installed-test
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
+	@echo "Open site/index.html."
 
 bench: $(VENV)/.installed-bench
-	$(BIN)/python -m benchmarks
+	-@$(MAKE) --no-print-directory --keep-going java wrk
+	$(BIN)/python -m benchmarks $(if $(QUICK),--quick)
+
+dist: $(VENV)/.installed-release
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist
+
+release-check: dist
+	$(BIN)/python tests/release/check.py dist
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or later is needed, with pip and venv (Debian: apt install python3-venv)."; exit 1; }
@@ -59,5 +84,9 @@ $(VENV)/.installed-bench: pyproject.toml | $(BIN)/python
 	$(PIP) -e '.[bench,test]'
 	@touch $@ $(VENV)/.installed $(VENV)/.installed-test
 
+$(VENV)/.installed-release: pyproject.toml | $(BIN)/python
+	$(PIP) -e '.[release]'
+	@touch $@
+
 clean:
-	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) demo dist site .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis

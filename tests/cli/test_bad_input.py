@@ -610,3 +610,8 @@ def test_the_demo_writes_over_nothing_foreign(run, tmp_path, foreign, monkeypatc
     mine = foreign.rename(tmp_path / "corpus")
     assert str(mine) in run("demo", tmp_path).complaint
     assert list(files_in(mine)) == ["thesis.txt"]
+
+
+def test_a_file_where_a_directory_is_expected_is_told_with_what_makes_one(run, source, tmp_path):
+    complaint = run("fit", source, tmp_path / "model").complaint
+    assert complaint.startswith(f"{source}: expected a semascope corpus, but this is a file. Make one with: semascope build")

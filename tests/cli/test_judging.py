@@ -63,7 +63,7 @@ def test_evaluate_says_when_the_model_knows_no_word_of_the_corpus(run, model, as
 
 def test_evaluate_asks_for_a_corpus_when_the_model_knows_none(run, tmp_path, corpus):
     PLSA(2, random_state=0, max_iter=2).fit(["cat dog", "tax law"]).save(tmp_path / "of-texts")
-    assert "give a corpus" in run("evaluate", tmp_path / "of-texts").complaint
+    assert "name a corpus" in run("evaluate", tmp_path / "of-texts").complaint
 
 
 def test_evaluate_says_when_the_corpus_is_gone(run, source, tmp_path):
@@ -71,7 +71,8 @@ def test_evaluate_says_when_the_corpus_is_gone(run, source, tmp_path):
     run("fit", tmp_path / "corpus", tmp_path / "model", "--topics", 2, "--max-iter", 2)
     (tmp_path / "corpus").rename(tmp_path / "elsewhere")
     complaint = run("evaluate", tmp_path / "model").complaint
-    assert complaint == f"the corpus that the model was fitted to is no longer at {tmp_path / 'corpus'}; give a corpus."
+    gone = tmp_path / "corpus"
+    assert complaint == f"the corpus that the model was fitted to is no longer at {gone}; name a corpus with --corpus."
 
 
 @pytest.mark.parametrize("name", ["plsa", "lda"])
@@ -99,6 +100,10 @@ def test_sweep_gives_json_to_programs(run, corpus):
     assert {"perplexity", "coherence", "diversity", "seconds", "iterations", "stopped_by"} < trials[0].keys()
     assert end["suggested_topics"] == 2
     assert not end["interrupted"]
+
+
+def test_labels_have_no_number_of_topics_to_try(run, corpus):
+    assert "'labeled' is not one of 'plsa', 'lda', 'lsa'" in run("sweep", corpus, "--model", "labeled").err
 
 
 def test_sweep_draws_a_picture(run, corpus, tmp_path):

@@ -63,6 +63,13 @@ def test_attribute_tells_what_each_word_is_due_to(run, labeled, monkeypatch):
     assert "coin" in run("attribute", labeled, "-").out
 
 
+@pytest.mark.parametrize("text", ["-", "caf\udce9, a coin"])
+def test_bytes_that_are_not_utf_8_do_not_keep_words_from_being_found(run, labeled, monkeypatch, text):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"caf\xe9, a coin"), encoding="utf-8"))
+    words = run("attribute", labeled, text, "--label", "money", "--json").json[0]["words"]
+    assert [word["word"] for word in words if word["label"]] == ["coin"]
+
+
 def test_evaluate_judges_with_labels(run, labeled):
     ran = run("evaluate", labeled)
     assert "LabeledLDA of 3 labels" in ran.out

@@ -2,7 +2,7 @@
 
 import pytest
 
-from semascope import Analyzer, Corpus
+from semascope import Analyzer, Corpus, load
 
 RECORDS = [
     {"id": "a", "texts": {"en": "the dogs of war", "de": "die Hunde des Krieges"}},
@@ -158,12 +158,22 @@ def test_what_cannot_be_built_is_refused_in_a_sentence(build, options, sentence)
         (["--languages", "en,de", "--text", "body"], "--text takes LANGUAGE=… with one of the languages en, de, not 'body'."),
         (["--languages", "en,de", "--text", "en=body"], "--text names no field for 'de'; give one for each language"),
         (["--text", "body", "--texts", "texts"], "give only one of them."),
+        (["--ngrams", "²"], "--ngrams takes one whole number or two, as in 1,2, not '²'."),
     ],
 )
 def test_options_that_make_no_sense_are_answered(build, options, sentence):
     ran = build(*options)
     assert ran.code == 2
     assert sentence in " ".join(ran.err.replace("│", " ").split())
+
+
+def test_sweep_tries_the_model_that_fit_would_fit(run, as_lines, tmp_path):
+    pairs = [("dogs of war", "Hunde des Krieges"), ("stocks and bonds", "Aktien und Anleihen")] * 10
+    (tmp_path / "many.jsonl").write_text(as_lines(*({"texts": {"en": en, "de": de}} for en, de in pairs)))
+    assert run("build", tmp_path / "many.jsonl", tmp_path / "corpus", "--languages", "en,de").code == 0
+    options = ["--model", "lda", "--topics", 2, "--max-iter", 3, "--out", tmp_path / "kept"]
+    assert run("sweep", tmp_path / "corpus", *options).code == 0
+    assert type(load(tmp_path / "kept" / "topics-2-seed-0")).__name__ == "PolylingualLDA"
 
 
 def test_counts_are_in_no_languages(run, tmp_path):

@@ -109,6 +109,20 @@ def test_what_makes_no_sense_is_refused(run, corpus, tmp_path, options, sentence
     assert not (tmp_path / "m").exists()
 
 
+@pytest.mark.parametrize(
+    ("categories", "sentence"),
+    [
+        ("pets: cat\nmoney: unicorn", "no word of category 'money' is in the vocabulary: unicorn."),
+        ("pets: cat\nmoney: tax\nfood: fish", "3 categories need as many topics, but n_components is 2."),
+    ],
+)
+def test_what_is_wrong_with_a_prior_names_its_file(run, corpus, tmp_path, categories, sentence):
+    path = tmp_path / "themes.txt"
+    path.write_text(categories)
+    refused = run("fit", corpus, tmp_path / "m", "--model", "lda", "--topics", 2, "--prior", path)
+    assert refused.complaint == f"LDA: {path}: {sentence}"
+
+
 def test_options_of_lda_are_not_for_plsa(run, corpus, tmp_path):
     refused = run("fit", corpus, tmp_path / "m", "--model", "plsa", "--topics", 2, "--prior", "themes.txt")
     assert "--prior is for --model lda, not for plsa" in refused.err

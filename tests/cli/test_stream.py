@@ -247,7 +247,9 @@ def test_an_input_that_cannot_be_read_is_refused_before_a_model_is_made(run, tmp
 
 def test_a_model_of_another_kind_is_refused(run, model, feed):
     feed(*documents(2))
+    beside = sorted(model.parent.iterdir())
     assert "holds PLSA, which does not learn from a stream" in run("stream", model).complaint
+    assert sorted(model.parent.iterdir()) == beside
 
 
 def test_settings_that_the_model_was_not_made_with_are_refused(run, feed, tmp_path):

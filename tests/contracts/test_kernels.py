@@ -1,8 +1,10 @@
 """Kernels compile once for each precision, whatever the arrays come from, and are cached under a hash of their sources."""
 
 import importlib
+import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -65,6 +67,16 @@ def test_an_edit_to_any_kernel_leaves_all_old_compiled_code_behind(tmp_path):
     assert compiling.digest_of(tmp_path) == compiling.digest_of(sources)
     (tmp_path / "exact.py").write_text("# edited\n")
     assert compiling.digest_of(tmp_path) != compiling.digest_of(sources)
+
+
+def test_compiled_code_is_never_taken_from_what_somebody_else_has_made(monkeypatch, tmp_path):
+    monkeypatch.setattr(compiling, "_user_cache", lambda: Path("/proc/nowhere"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert compiling.cache_directory().parent == tmp_path / f"semascope-{os.getuid()}"
+    another = os.getuid() + 1
+    (tmp_path / f"semascope-{another}").mkdir()
+    monkeypatch.setattr(os, "getuid", lambda: another)
+    assert compiling.cache_directory().parent == tmp_path
 
 
 def test_other_peoples_functions_keep_their_cache_directory():

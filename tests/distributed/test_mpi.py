@@ -176,6 +176,20 @@ main()
     assert "Traceback" not in ran.stderr
 
 
+def test_a_directory_that_ranks_are_to_work_in_is_made_and_taken_before_that_of_checkpoints(corpus_path, tmp_path):
+    text = """
+import os
+from pathlib import Path
+with ss.MPIEngine(work_dir=sys.argv[2]).place(ss.Corpus.open(sys.argv[1]).shards(), Path(sys.argv[3])):
+    print(len(os.listdir(sys.argv[2])), "there,", len(os.listdir(sys.argv[3])), "elsewhere")
+    MPI.COMM_WORLD.Barrier()
+"""
+    (tmp_path / "checkpoints").mkdir()
+    ran = mpirun(2, script(tmp_path, text), corpus_path, tmp_path / "new" / "work", tmp_path / "checkpoints")
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.splitlines() == ["1 there, 0 elsewhere"] * 2
+
+
 def test_likeness_names_what_results_depend_on():
     assert likeness() == likeness()
     assert difference([("rank 0", likeness()), ("rank 1", likeness())]) is None

@@ -119,6 +119,16 @@ def by_hand(measure):
     return value
 
 
+@pytest.mark.parametrize("analyzer", [Analyzer(), {"en": Analyzer(), "de": Analyzer()}], ids=["one analyzer", "one each"])
+def test_texts_in_several_languages_have_no_windows_but_documents(analyzer):
+    texts = [{"en": "the war", "de": "es war"}, {"en": None, "de": "war es"}]
+    corpus = Corpus.from_texts(texts, analyzer=analyzer)
+    topics = np.eye(corpus.n_words)[:, :1] + 0.1
+    counted = Corpus.from_matrix(corpus.counts, corpus.lexicon)
+    assert not slides_over_texts(corpus)
+    assert_array_equal(coherence(topics, corpus, "c_v"), coherence(topics, counted, "c_v"))
+
+
 def test_umass_is_what_is_worked_out_by_hand():
     assert by_hand("umass") == pytest.approx((math.log(5 / 5) + math.log(2 / 5) + math.log(1 / 5)) / 3)
 

@@ -1,5 +1,6 @@
 """What goes wrong around the explorer is answered with a sentence, and is over when its cause is."""
 
+import asyncio
 import json
 import os
 import re
@@ -17,10 +18,12 @@ import pytest
 
 from semascope import LDA, LSA, Corpus, OnlineLabeledLDA, load
 from semascope.errors import FormatError, InputError
+from semascope.explorer.errors import UnavailableError
 from semascope.explorer.keeping import version_of
+from semascope.explorer.learning import Learner
 from semascope.explorer.pool import Pool
 from semascope.explorer.serving import Settings, address_of, serve
-from semascope.streaming.learning import opened
+from semascope.streaming.learning import DurableStream, opened
 
 
 def refuse(**settings):
@@ -243,6 +246,57 @@ def test_learning_and_reading_do_not_get_into_each_others_way(fitted, serving, t
         assert sum(learned) == 300
         assert set.union(*seen) == {200}
     assert load(tmp_path / "live").n_documents_seen_ == 320
+
+
+def posted(learner, text):
+    return learner.learn([{"text": text, "labels": ["travel"]}])
+
+
+def test_whoever_goes_away_before_the_answer_does_not_stop_learning(fitted, tmp_path, monkeypatch):
+    load(fitted / "live").save(tmp_path / "live")
+    asked, go_on, learn = Event(), Event(), DurableStream.learn
+
+    def slowly(stream, *given):
+        asked.set()
+        go_on.wait()
+        return learn(stream, *given)
+
+    monkeypatch.setattr(DurableStream, "learn", slowly)
+    learner = Learner(tmp_path / "live")
+
+    async def two_of_whom_go_away():
+        first = asyncio.create_task(posted(learner, "a train to rome"))
+        await asyncio.to_thread(asked.wait)
+        second = asyncio.create_task(posted(learner, "a bus to rome"))
+        while learner._posted.empty():
+            await asyncio.sleep(0.01)
+        for gone in (first, second):
+            gone.cancel()
+        await asyncio.wait([first, second])
+        go_on.set()
+        return await asyncio.wait_for(posted(learner, "a boat to rome"), 20)
+
+    learner.start()
+    try:
+        assert asyncio.run(two_of_whom_go_away()) == 1
+    finally:
+        go_on.set()
+        learner.close()
+    assert load(tmp_path / "live").n_documents_seen_ == 22  # the first was begun, the second was not, the third stayed
+
+
+def test_an_error_that_nobody_expected_is_told_rather_than_waited_for(fitted, tmp_path, monkeypatch):
+    load(fitted / "live").save(tmp_path / "live")
+    monkeypatch.setattr(DurableStream, "learn", lambda *given: 1 / 0)
+    told = []
+    learner = Learner(tmp_path / "live", failed=told.append)
+    learner.start()
+    with pytest.raises(UnavailableError, match="division by zero"):
+        asyncio.run(posted(learner, "a train to rome"))
+    learner.close()
+    with pytest.raises(UnavailableError, match="division by zero"):
+        asyncio.run(posted(learner, "a bus to rome"))
+    assert [type(error) for error in told] == [ZeroDivisionError]
 
 
 def test_a_model_that_another_process_learns_is_not_learned_here(fitted, serving, tmp_path):

@@ -63,7 +63,7 @@ def test_the_slider_changes_the_words_and_the_link_remembers_it(page, lda):
 
 def test_enter_keeps_a_new_name_and_escape_leaves_the_old_one(browser, serving, fitted, tmp_path):
     shutil.copytree(fitted / "lda", tmp_path / "lda")
-    hostile = "<img src=x onerror=alert(1)>"
+    hostile = "<img src=x onerror=alert(1)> $&"
     with serving(tmp_path / "lda", corpus=fitted / "corpus") as client, opened(browser, client) as page:
         visit(page, "#/topics/1")
         before = page.locator("h1").inner_text()
@@ -75,6 +75,7 @@ def test_enter_keeps_a_new_name_and_escape_leaves_the_old_one(browser, serving, 
         page.keyboard.type(hostile)
         page.keyboard.press("Enter")
         expect(page.locator("h1")).to_have_text(hostile)
+        expect(page).to_have_title(f"{hostile} · lda · semascope")
         visit(page, "#/topics")
         expect(page.get_by_role("link", name=hostile, exact=True)).to_be_visible()
     assert load(tmp_path / "lda").topic_names_[1] == hostile
@@ -124,6 +125,19 @@ def test_a_text_is_coloured_by_its_topics_or_its_labels(browser, lda, labeled):
         page.locator("#given").fill("bank loan tax coin stock")
         page.keyboard.press("Control+Enter")
         expect(page.get_by_role("img", name="Probabilities of labels")).to_contain_text("money")
+
+
+def test_a_text_and_words_are_of_the_language_that_is_shown(browser, serving, fitted):
+    with serving(fitted / "polylingual") as client, opened(browser, client) as page:
+        visit(page, "#/try")
+        page.locator("#given").fill("dogs, cats")
+        page.keyboard.press("Control+Enter")
+        expect(page.locator(".due")).to_have_text(["dogs", "cats"])
+        visit(page, "#/topics/0")
+        choice = page.get_by_label("Language of the words")
+        expect(choice).to_have_value("en")
+        choice.select_option("de")
+        expect(page.locator(".bar-label").first).to_have_text(re.compile("^(katzen|und|hunde|aktien|anleihen)$"))
 
 
 # --- figures and tables as files -----------------------------------------------------------------------------------------

@@ -1,5 +1,8 @@
 """Views of models: words, maps, documents and times, of topics and labels alike."""
 
+import time
+from types import SimpleNamespace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -8,6 +11,8 @@ from semascope import LDA, LSA, PLSA, Analyzer, Corpus, LabeledLDA, OnlineLabele
 from semascope.errors import InputError
 from semascope.explorer import views
 from semascope.explorer.periods import periods_of
+from semascope.explorer.progress import Learned, Progress
+from semascope.explorer.state import Explored
 from semascope.explorer.views import DocumentShares, Themes
 from semascope.judging import hold_out
 from semascope.models import maps
@@ -199,6 +204,16 @@ def test_many_topics_have_the_same_map_as_if_they_were_few(monkeypatch):
     assert np.allclose(views.topic_map(themes), expected, atol=0.01)
 
 
+def test_no_pair_of_circles_that_overlap_is_missed_or_found_twice():
+    rng = np.random.default_rng(0)
+    places, radii = rng.random((400, 2)), maps.map_radii(rng.pareto(1.0, 400))
+    first, second = maps._near_pairs(places, radii)
+    found = {(min(pair), max(pair)) for pair in zip(first.tolist(), second.tolist(), strict=True)}
+    assert len(found) == len(first) < 400 * 399 / 8
+    overlap = radii[:, None] + radii[None] > np.linalg.norm(places[:, None] - places[None], axis=2)
+    assert {(i, j) for i, j in np.argwhere(overlap).tolist() if i < j} <= found
+
+
 def test_circles_hardly_overlap():
     themes = groups_of_topics(60)
     places, radii = views.topic_map(themes), views.map_radii(themes.shares)
@@ -386,6 +401,32 @@ def test_documents_are_found_where_the_model_was_fitted_to_them(tmp_path):
     assert "no longer at" in problem
     assert "--corpus" in problem
     assert views.find_corpus(model, tmp_path / "elsewhere")[0].n_documents == 30
+
+
+def test_a_table_of_documents_that_is_being_made_is_not_looked_into():
+    said = []
+
+    def ids():
+        yield "a"
+        if not said:  # as another thread may, meanwhile
+            said.append(None)
+            said[0] = explored.has("b")
+        yield "b"
+
+    corpus = SimpleNamespace(ids=SimpleNamespace(to_list=ids))
+    explored = Explored(None, groups_of_topics(), SimpleNamespace(corpus=corpus), None)
+    assert explored.has("a")
+    assert said == [True]
+
+
+def test_what_is_too_long_ago_to_tell_the_speed_is_forgotten(monkeypatch):
+    now, progress = [0.0], Progress()
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    for number in range(100):
+        now[0] = float(number)
+        progress.add(3 * number, [], Learned(3, 10.0, -50.0))
+    assert len(progress._times) < 20
+    assert progress.speed == 3.0
 
 
 def test_a_stream_has_no_documents_at_hand(models):

@@ -15,7 +15,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from semascope import Corpus, read, read_counts, read_qrels
-from semascope.corpus.read import FORMATS
+from semascope.corpus.formats import FORMATS
 from semascope.corpus.readers import files
 from semascope.errors import InputError
 

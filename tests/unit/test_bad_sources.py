@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from semascope import Corpus, read, read_counts, read_qrels
-from semascope.corpus.read import FORMATS
+from semascope.corpus.formats import FORMATS
 from semascope.errors import InputError
 
 MEND = "Mend it, or leave such records out with --skip-bad (skip_bad=True)."
@@ -192,8 +192,8 @@ def test_a_folder_is_not_taken_for_a_file(tmp_path):
         (lambda: read(pa.table({"text": pa.array([b"\xff"])})).frame(), "the frame: a column holds bytes that are not UTF-8; make strings of them first."),
         (lambda: Corpus.build(read(pl.DataFrame({"text": []}))), "the frame: there are no documents."),
         (lambda: Corpus.build(pl.DataFrame({"text": []})), "the frame: there are no documents."),
-        (lambda: read(["a text"]), "expected a path or a frame to read, found list; Corpus.from_texts takes lists of texts."),
-        (lambda: Corpus.build(["a text"]), "expected a path or a frame to read, found list; Corpus.from_texts takes lists of texts."),
+        (lambda: read(["a text"]), "expected a path or a frame to read, found list; read(path) reads files, and Corpus.from_texts takes lists of texts."),
+        (lambda: Corpus.build(["a text"]), "expected a path or a frame to read, found list; read(path) reads files, and Corpus.from_texts takes lists of texts."),
         (lambda: Corpus.build(pd.DataFrame({"text": ["x", 1]})), "the frame: cannot be taken as a table ((\"Expected bytes, got a 'int' object\", 'Conversion failed for column text with type object'))."),
         (lambda: read("stdlib:", text=[]), "text must name a field at least, and label_separator must not be empty."),
         (lambda: list(read_counts(pl.DataFrame({"row": ["a"], "column": ["b"], "count": [float("inf")]}))), f"the frame, row 1: the count inf {NOT_A_COUNT} {MEND}"),

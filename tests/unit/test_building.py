@@ -186,8 +186,10 @@ def test_what_a_killed_run_has_spilled_is_cleared_by_the_next(tmp_path):
         assert folder.is_dir()
         assert sorted(tmp_path.iterdir()) == sorted([alive, elsewhere, folder])
     assert not folder.exists()
-    with spill_folder(tmp_path / "not there yet") as folder:
-        assert folder.is_dir()
+    (tmp_path / f"{FOLDER}another-machine-8-gone").symlink_to("nowhere")  # as when another run has just removed it
+    for parent in (tmp_path, tmp_path / "not there yet"):
+        with spill_folder(parent) as folder:
+            assert folder.is_dir()
 
 
 def test_documents_are_spilled_when_they_would_take_half_of_the_memory_left(monkeypatch):

@@ -2,16 +2,19 @@
 
 import gzip
 import json
+import shutil
 
 import numpy as np
+import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
 from helpers import large_counts, random_counts
 from semascope import Analyzer, Corpus, read
 from semascope.corpus.shards import FULL_SHARD, cut
-from semascope.errors import InputError, SourceError
+from semascope.errors import FormatError, InputError, SourceError
 
 TEXTS = ["The cat sat on the mat", "", "A dog, a cat and a mouse", "42 dogs"]
 
@@ -41,6 +44,17 @@ def test_texts_ids_and_labels_are_kept_through_saving(tmp_path):
     assert opened.analyzer == corpus.analyzer
     assert opened.path == (tmp_path / "c").resolve()
     assert repr(opened) == repr(corpus)
+
+
+@pytest.mark.parametrize("make", [list, np.array, pl.Series, pa.array, pd.Series])
+def test_labels_may_be_numbers_of_any_kind(make):
+    assert Corpus.from_texts(["one", "two"], labels=make([0, 12])).labels.to_list() == [["0"], ["12"]]
+
+
+def test_settings_of_an_analyzer_may_be_numpy_numbers(tmp_path):
+    analyzer = Analyzer(min_length=np.int64(2), min_df=np.int32(1), max_df=np.float64(1.0), max_features=np.int64(9))
+    Corpus.from_texts(TEXTS, analyzer=analyzer).save(tmp_path / "corpus")
+    assert Corpus.open(tmp_path / "corpus").analyzer == analyzer == Analyzer(max_features=9)
 
 
 def test_the_analyzers_limits_prune_once_all_documents_are_counted():
@@ -74,6 +88,12 @@ def test_any_matrix_gives_the_same_corpus(make):
 def test_duplicate_and_zero_entries_of_a_matrix_are_settled():
     matrix = sp.coo_matrix(([1.0, 2.0, 0.0], ([0, 0, 1], [1, 1, 0])), shape=(2, 2))
     assert Corpus.from_matrix(matrix).rows.counts.tolist() == [3.0]
+
+
+def test_counts_too_small_for_single_precision_are_none():
+    corpus = Corpus.from_matrix([[1e-50, 1.0], [2.0, 0.0]])
+    assert corpus.rows.counts.tolist() == [1.0, 2.0]
+    assert corpus.rows.words.tolist() == [1, 0]
 
 
 def test_the_counts_are_a_scipy_matrix_like_any_other():
@@ -139,7 +159,12 @@ def test_a_stored_shard_is_the_shard_in_memory(tmp_path):
         (lambda: Corpus.from_texts(["fine", "bad \ud800"]), "text 1 is not valid Unicode"),
         (lambda: Corpus.from_texts(["one two"], ids=["a", "b"]), "1 documents, but 2 ids"),
         (lambda: Corpus.from_texts(["one", "two"], ids=["a", "a"]), "the id 'a' stands twice, at documents 1 and 2"),
+        (lambda: Corpus.from_texts(["one", "two"], labels=["a", np.nan]), "whole number, but one of document 1 is nan"),
+        (lambda: Corpus.from_texts(["one two"], vocabulary=pl.Series(["one", "one"])), "'one' stands twice"),
         (lambda: Corpus.from_tokens(["oops"]), "takes a list of words"),
+        (lambda: Corpus.from_tokens([["one"], ["two", 3]]), "document 1 has 3, which is not a string but int"),
+        (lambda: Corpus.from_tokens([["one", None]]), "document 0 has None, which is not a string but NoneType"),
+        (lambda: Corpus.from_tokens([["one", "bad \ud800"]]), "document 0 has 'bad \\ud800', which is not valid Unicode"),
         (lambda: Corpus.from_matrix([[1, -2]]), "row 0, column 1 is negative"),
         (lambda: Corpus.from_matrix([[1, 2], [np.nan, 0]]), "row 1, column 0 is not a number"),
         (lambda: Corpus.from_matrix([[np.inf, 2]]), "row 0, column 0 is infinite"),
@@ -150,12 +175,16 @@ def test_a_stored_shard_is_the_shard_in_memory(tmp_path):
         (lambda: Corpus.from_texts(TEXTS).split(1.5), "a share between 0 and 1"),
         (lambda: Corpus.from_texts(TEXTS).filter([True]), "1 truth values for 4 documents"),
         (lambda: Corpus.from_texts(TEXTS).filter([0, 4]), "there is no document 4: the corpus has 4, numbered from 0"),
+        (lambda: Corpus.from_texts(TEXTS).filter([0.5]), "takes whole numbers or truth values, not float64"),
         (lambda: Corpus.from_texts(TEXTS).in_language("de"), "there is no language 'de'; no languages were named"),
-        (lambda: Analyzer(min_length=0), "min_length must be at least 1"),
+        (lambda: Analyzer(min_length=0), "min_length must be a whole number of at least 1, but was 0"),
+        (lambda: Analyzer(min_length="2"), "min_length must be a whole number of at least 1, but was '2'"),
         (lambda: Analyzer(stop_words="klingon"), "no stop words for 'klingon'; give a list of words, or one of arabic, "),
         (lambda: Analyzer(min_df=-1), "min_df and max_df must be"),
         (lambda: Analyzer(max_df=1.5), "min_df and max_df must be"),
-        (lambda: Analyzer(max_features=0), "max_features must be at least 1"),
+        (lambda: Analyzer(max_df=None), "min_df and max_df must be"),
+        (lambda: Analyzer(max_features=0), "max_features must be a whole number of at least 1, but was 0"),
+        (lambda: Analyzer(max_features=1.5), "max_features must be a whole number of at least 1, but was 1.5"),
         (lambda: Analyzer(stemmer="klingon"), "there is no stemmer 'klingon'; choose one of"),
         (lambda: Analyzer(token_pattern="("), "is not a regular expression"),
         (lambda: Analyzer(token_pattern="(a)(b)"), "has 2 groups"),
@@ -165,6 +194,14 @@ def test_what_cannot_be_used_is_refused_in_a_sentence(make, sentence):
     with pytest.raises(InputError) as caught:
         make()
     assert sentence in str(caught.value)
+
+
+def test_a_corpus_that_is_gone_is_named_when_its_shards_are_opened(tmp_path):
+    Corpus.from_texts(TEXTS).save(tmp_path / "corpus")
+    shards = Corpus.open(tmp_path / "corpus").shards()
+    shutil.rmtree(tmp_path / "corpus")
+    with pytest.raises(FormatError, match=r"corpus: expected a semascope corpus .*, but there is no such directory"):
+        shards[0].open()
 
 
 def lines(*records):

@@ -19,7 +19,7 @@ from sklearn.exceptions import NotFittedError
 
 from semascope import LDA, LSA, PLSA, Corpus, Index
 from semascope.errors import FormatError, InputError
-from semascope.storage import writing
+from semascope.storage import open_directory, writing
 
 TEXTS = {
     "cats": "cats purr and sleep in the sun",
@@ -577,3 +577,15 @@ def test_an_index_is_saved_over_another(path, tmp_path):
     index.save(tmp_path / "other")
     assert contents(tmp_path / "other") == texts_of(index)
     assert no_strays(tmp_path / "other")
+
+
+@pytest.mark.parametrize("kind", ["segments", "models"])
+def test_an_index_that_names_parts_outside_itself_is_refused(tmp_path, kind):
+    Index.build(corpus()).save(tmp_path / "index")
+    shutil.copytree(tmp_path / "index", tmp_path / "hostile")
+    with writing(tmp_path / "hostile", "index", 1) as draft:
+        facts = open_directory(tmp_path / "index", "index", 1).facts
+        draft.facts.update({**facts, kind: [f"../index/{name}" for name in facts[kind]]})
+        draft.array("alive_0", np.ones(len(TEXTS), dtype=bool))
+    with pytest.raises(FormatError, match=r"expected plain file names, found '\.\./index/"):
+        Index.open(tmp_path / "hostile")

@@ -71,7 +71,7 @@ def test_a_report_has_the_numbers_that_the_model_gives():
 
 def test_a_model_that_knows_no_corpus_on_disk_says_so(corpus, tmp_path):
     model = PLSA(2, max_iter=2, random_state=0).fit(corpus)
-    with pytest.raises(InputError, match="give a corpus"):
+    with pytest.raises(InputError, match="name a corpus"):
         own_corpus(model)
     corpus.save(tmp_path / "corpus")
     opened = Corpus.open(tmp_path / "corpus")

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import semascope as ss
 from helpers import random_counts
@@ -89,6 +90,7 @@ def test_a_matrix_of_zeros_is_no_disaster():
         ({"n_components": 50}, "50 topics are more than the data can tell apart"),
         ({"n_components": 2, "max_iter": 0}, "max_iter must be"),
         ({"n_components": 2, "tol": -1}, "tol must be"),
+        ({"n_components": 2, "tol": None}, "tol must be a number of at least 0, but was None"),
         ({"n_components": 2, "dtype": "float16"}, 'dtype must be "float32" or "float64"'),
     ],
 )
@@ -107,3 +109,9 @@ def test_texts_need_a_model_that_knows_words():
 def test_one_text_alone_is_not_taken_for_many(model):
     with pytest.raises(InputError, match="put the one text into a list"):
         model.transform("a text")
+
+
+def test_lists_of_words_are_sent_where_they_are_taken(model):
+    for ask in (clone(model).fit, model.transform):
+        with pytest.raises(InputError, match=r"found lists of words; Corpus\.from_tokens makes a corpus of them"):
+            ask([["cats", "purr"], ["dogs"]])

@@ -227,6 +227,20 @@ def test_labels_in_one_string_are_taken_apart_where_asked_for(tmp_path, name):
     assert Corpus.build(read(tmp_path / name, labels="tags")).labels.to_list() == [["a; b;"], [";"], []]
 
 
+@pytest.mark.parametrize("neighbour", ["plain", "[such as goes line by line"])
+def test_of_a_field_that_stands_twice_on_a_line_the_first_counts_whatever_is_on_others(tmp_path, neighbour):
+    lines = '{"text": "one", "id": "a", "text": "two"}', json.dumps({"text": neighbour})
+    (tmp_path / "a.jsonl").write_text("\n".join([*lines, ""]))
+    assert read(tmp_path / "a.jsonl").frame()["text"].to_list() == ["one", neighbour]
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.parquet"])
+def test_an_empty_text_in_a_language_that_is_not_wanted_is_none(tmp_path, name):
+    frame = pl.DataFrame({"texts": [{"en": "a cat", "fr": "un chat"}, {"en": None, "fr": ""}]})
+    (frame.write_ndjson if name == "a.jsonl" else frame.write_parquet)(tmp_path / name)
+    assert read(tmp_path / name, languages=["en"]).frame()["text"].struct.field("en").to_list() == ["a cat", None]
+
+
 @pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "utf-16", "utf-16-le", "utf-8"])
 @pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "smart", "folder"])
 def test_texts_in_other_encodings_are_read_where_they_are_named(tmp_path, name, encoding):

@@ -105,8 +105,10 @@ def test_what_could_not_be_put_on_disk_is_not_in_the_journal(tmp_path, monkeypat
     with pytest.raises(OSError, match="No space left on device"):
         journal.append(*RECORDS[1])
     monkeypatch.setattr(os, "fsync", sync)
-    journal.close()
     assert recovered(tmp_path) == RECORDS[:1]
+    journal.append(*RECORDS[1])  # there is room again
+    journal.close()
+    assert recovered(tmp_path) == RECORDS[:2]
 
 
 def test_a_second_process_is_refused(tmp_path):

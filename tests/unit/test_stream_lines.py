@@ -279,6 +279,12 @@ def test_a_file_may_come_later(tmp_path):
         Watched(tmp_path / "none.jsonl", follow=False)
 
 
+def test_an_only_line_without_end_may_begin_with_a_mark(tmp_path):
+    path = tmp_path / "log.jsonl"
+    path.write_text('{"text": "one"}', encoding="utf-8-sig")
+    assert Watched(path, follow=False).take(1) == ['\ufeff{"text": "one"}']
+
+
 def test_a_last_line_without_end_is_taken_when_it_is_whole_and_left_otherwise(tmp_path):
     path = tmp_path / "log.jsonl"
     path.write_text('{"text": "one"}\n{"text": "two"}')

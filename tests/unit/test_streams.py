@@ -217,6 +217,7 @@ def test_any_number_of_threads_gives_the_same_bits(n_threads):
         ({"batch_size": 0}, "batch_size must be a whole number of at least 1, but was 0"),
         ({"learning_offset": 0}, "learning_offset must be a number above 0, but was 0"),
         ({"learning_decay": 0.5}, "learning_decay must be above 0.5 and at most 1, but was 0.5"),
+        ({"learning_decay": None}, "learning_decay must be above 0.5 and at most 1, but was None"),
         ({"total_samples": 0}, "total_samples must be a whole number of at least 1, or None, but was 0"),
         ({"n_components": 3}, "the model has 2 topics, so that n_components cannot be 3 from here on"),
     ],
