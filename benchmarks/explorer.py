@@ -4,7 +4,7 @@ Opening: a model of 100 topics over 100,000 documents (CVE); seconds from the st
 and their map. Load: news of Reuters, 50 topics; wrk with 200 connections on /api/search, and on /api/infer, for 60 seconds
 each: answers a second, time to the 99th percentile, errors, and memory of the server before and after. Learning: labels of the
 same news; 200 connections search and infer while one more posts documents to /api/stream; those that were acknowledged are then
-looked for in the model.
+looked for in the model. That model has seen all news twice before, so that what it remembers of documents is full.
 
 Needs wrk (Debian: apt-get install wrk). Takes about five minutes; with --quick, 10 seconds of each load, about two.
 """
@@ -79,7 +79,11 @@ def run(quick: bool) -> dict[str, Any]:
     for name, one in loads.items():
         goals.append(harness.goal(f"errors of {name}", one["errors"], at_most=0))
         goals.append(harness.goal(f"memory after / before {name}", one["after"] / one["before"], at_most=1.1))
-    goals.append(harness.goal("errors while learning", learning["load"]["errors"], at_most=0))  # when the model itself grows
+    while_learning = learning["load"]
+    goals.append(harness.goal("errors while learning", while_learning["errors"], at_most=0))
+    goals.append(
+        harness.goal("memory after / before learning", while_learning["after"] / while_learning["before"], at_most=1.1)
+    )
     goals.append(harness.goal("acknowledged but not learned", learning["lost"], at_most=0))
     return {"goals": goals, "opening": opening, "loads": loads, "learning": learning, "clients": CLIENTS}
 
@@ -213,7 +217,7 @@ def _wrk(home: Path, port: int, seconds: int) -> dict[str, Any]:
 
 def _learning(home: Path, texts: list[dict[str, Any]], seconds: int) -> dict[str, Any]:
     live = OnlineLabeledLDA(random_state=0, analyzer=Analyzer(stop_words="english"))
-    first = texts[:2000]
+    first = [*texts, *texts]  # more words than a model remembers
     live.partial_fit([one["text"] for one in first], [one["labels"] for one in first]).save(home / "live")
     searches, infers = _asked(texts)
     asked = [one for pair in zip(searches, infers, strict=True) for one in pair]

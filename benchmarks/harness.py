@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import ctypes
 import gc
-import hashlib
 import json
 import multiprocessing
 import os
@@ -15,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.metadata import version
+from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
@@ -25,10 +24,9 @@ from rich.console import Console
 from rich.table import Table
 from threadpoolctl import threadpool_limits
 
-import semascope
+from benchmarks import facts
 
 RESULTS = Path(__file__).parent / "results"
-PACKAGES = ("semascope", "numpy", "scipy", "numba", "scikit-learn", "polars")
 SAMPLE_SECONDS = 0.002
 DISTURBED = 0.2
 """Cores that others may use before a time is no evidence."""
@@ -248,36 +246,7 @@ def _give_back_freed_memory() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-# --- facts, tables, files --------------------------------------------------------------------------------------------------
-
-
-def machine() -> dict[str, Any]:
-    """What a number is worth nothing without."""
-    return {
-        "cpu": _cpu_model(),
-        "cores": os.cpu_count(),
-        "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
-        "system": platform.platform(),
-        "python": platform.python_version(),
-        **{package: version(package) for package in PACKAGES},
-    }
-
-
-def sources() -> str:
-    """A hash of the sources of semascope: numbers belong to one version of them."""
-    digest = hashlib.blake2b(digest_size=8)
-    for path in sorted(Path(semascope.__file__).parent.rglob("*.py")):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
-
-
-def _cpu_model() -> str:
-    cpuinfo = Path("/proc/cpuinfo")
-    if cpuinfo.exists():
-        for line in cpuinfo.read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
+# --- goals, tables, files --------------------------------------------------------------------------------------------------
 
 
 def goal(
@@ -310,29 +279,31 @@ def show(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> N
     console.print(table)
 
 
-def write(name: str, result: Mapping[str, Any]) -> Path:
-    """Write a result with the facts of the machine to results/NAME.json."""
+def write(name: str, record: Mapping[str, Any]) -> Path:
+    """Write what came of a benchmark, with the facts of the machine, to results/NAME.json."""
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{name}.json"
-    path.write_text(json.dumps({"name": name, "machine": machine(), "result": result}, indent=2) + "\n")
+    known = {"name": name, "date": f"{datetime.now(UTC):%Y-%m-%d %H:%M}", "revision": facts.revision()}
+    path.write_text(json.dumps({**known, "machine": facts.machine(), "peers": facts.peers(), **record}, indent=2) + "\n")
     return path
 
 
 def run_and_show(name: str, run: Callable[[bool], dict[str, Any]], show_result: Callable[[dict], None], quick: bool) -> None:
     """Run one benchmark, print its tables and keep its numbers."""
     console.rule(name)
-    before = sources()
+    before, others, began = facts.sources(), OthersWork(), time.perf_counter()
     result = run(quick)
-    changed = sources() != before
+    took = {"seconds": time.perf_counter() - began, "others": others.cores()}
+    changed = facts.sources() != before
     show_result(result)
     if changed:
         console.print("The sources changed meanwhile: these numbers mix two versions. Run it again.")
-    facts = {"quick": quick, "sources": before, "sources_changed": changed}
-    console.print(f"sources {before}, written to {write(name, {**facts, **result})}")
+    belongs = {"quick": quick, "sources": before, "sources_changed": changed}
+    console.print(f"sources {before}, written to {write(name, {**took, 'result': {**belongs, **result}})}")
 
 
 def alone(name: str, run: Callable[[bool], dict[str, Any]], show_result: Callable[[dict], None]) -> None:
     """Run one benchmark by itself: `python -m benchmarks.NAME [--quick]`."""
     parser = argparse.ArgumentParser(prog=f"python -m benchmarks.{name}")
-    parser.add_argument("--quick", action="store_true", help="fewer repeats")
+    parser.add_argument("--quick", action="store_true", help="fewer repeats, smaller collections")
     run_and_show(name, run, show_result, parser.parse_args().quick)

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import harness
+from benchmarks.claims import Claim
 from benchmarks.searching import COLLECTIONS, Searched
 from semascope import LDA, Index
 from semascope.evaluation.ranking import randomisation_test
@@ -121,6 +122,15 @@ def _left_out(found: dict[str, Any], name: str) -> dict[str, Any]:
     others = [one for other, one in found.items() if other != name]
     setting = max(found[name]["grid"], key=lambda setting: fmean(_gain(one, setting) for one in others))
     return {"setting": setting, "gain": _gain(found[name], setting)}
+
+
+def claims(result: dict[str, Any]) -> list[Claim]:
+    """Hybrid search beside BM25."""
+    return [
+        Claim(f"{name}, MAP, {kind}", one[kind], one["bm25"], "BM25", "%", more_is_better=True)
+        for name, one in result["collections"].items()
+        for kind in (TOPICS, PLAIN)
+    ]
 
 
 def show(result: dict[str, Any]) -> None:

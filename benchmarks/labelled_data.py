@@ -34,6 +34,10 @@ class Labelled:
     def corpus(self) -> Corpus:
         return Corpus.from_texts(self.texts, labels=self.labels, analyzer=self.analyzer)
 
+    def first(self, most: int | None) -> Labelled:
+        """Give the first so many documents, or all."""
+        return Labelled(self.texts[:most], self.labels[:most], self.analyzer)
+
 
 def debian() -> Labelled:
     """English descriptions of packages, with their tags."""

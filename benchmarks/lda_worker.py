@@ -73,6 +73,7 @@ class Order:
     counts: sp.csr_array
     topics: int
     seed: int
+    threads: int
 
 
 # --- systems ---------------------------------------------------------------------------------------------------------------
@@ -83,7 +84,7 @@ def semascope(order: Order, recorder: Recorder) -> None:
     from benchmarks.observed import observed
     from semascope import LDA, Corpus, ThreadEngine
 
-    engine = ThreadEngine(THREADS)
+    engine = ThreadEngine(order.threads)
     LDA(2, max_iter=2, engine=engine).fit(order.counts[:500])  # compiles the kernels
     corpus = Corpus.from_matrix(order.counts)
     with observed(lambda moment: recorder.take_if_wanted(moment.iteration, lambda: moment.outcome().topics)):
@@ -111,7 +112,7 @@ def tomotopy(order: Order, recorder: Recorder) -> None:
 
     recorder.start()
     for iterations, more in zip(recorder.at, recorder.steps, strict=True):
-        model.train(more, workers=THREADS)
+        model.train(more, workers=order.threads)
         recorder.take(iterations, topics)
 
 
@@ -134,7 +135,7 @@ def bigartm(order: Order, recorder: Recorder) -> None:
         recorder.start()
         model = artm.ARTM(
             num_topics=order.topics,
-            num_processors=THREADS,
+            num_processors=order.threads,
             dictionary=data.dictionary,
             regularizers=[artm.SmoothSparseThetaRegularizer(tau=ALPHA), artm.SmoothSparsePhiRegularizer(tau=ETA)],
             seed=order.seed,
@@ -165,7 +166,7 @@ def gensim(order: Order, recorder: Recorder) -> None:
         documents,
         num_topics=order.topics,
         id2word={word: str(word) for word in range(order.counts.shape[1])},
-        workers=THREADS,
+        workers=order.threads,
         passes=recorder.at[-1],
         alpha=ALPHA,
         eta=ETA,
@@ -192,7 +193,7 @@ def scikit_learn(method: str, order: Order, recorder: Recorder) -> None:
     model = Watched(
         order.topics,
         learning_method=method,
-        n_jobs=THREADS,
+        n_jobs=order.threads,
         doc_topic_prior=ALPHA,
         topic_word_prior=ETA,
         max_iter=recorder.at[-1],
@@ -212,14 +213,14 @@ def mllib(optimizer: str, order: Order, recorder: Recorder) -> None:
     from pyspark.sql import SparkSession
 
     settings = {"spark.driver.memory": "8g", "spark.ui.enabled": "false", "spark.driver.maxResultSize": "0"}
-    builder = SparkSession.builder.master(f"local[{THREADS}]")
+    builder = SparkSession.builder.master(f"local[{order.threads}]")
     for name, value in settings.items():
         builder = builder.config(name, value)
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     n_words = order.counts.shape[1]
     rows = [(number, Vectors.sparse(n_words, words, counts)) for number, (words, counts) in enumerate(_documents(order.counts))]
-    documents = spark.createDataFrame(rows, ["id", "features"]).repartition(THREADS).cache()
+    documents = spark.createDataFrame(rows, ["id", "features"]).repartition(order.threads).cache()
     documents.count()
     LDA(k=2, maxIter=1, optimizer=optimizer, seed=0).fit(documents.limit(100))  # starts Java's compiler
     try:
@@ -261,7 +262,7 @@ def main() -> None:
     path = Path(sys.argv[1])
     wanted = json.loads(path.read_text())
     recorder = Recorder(path.parent, tuple(wanted["at"]), wanted["limit"])
-    order = Order(sp.csr_array(sp.load_npz(wanted["counts"])), wanted["topics"], wanted["seed"])
+    order = Order(sp.csr_array(sp.load_npz(wanted["counts"])), wanted["topics"], wanted["seed"], wanted["threads"])
     try:
         SYSTEMS[wanted["system"]](order, recorder)
         ended = "done"

@@ -27,13 +27,13 @@ plt.rcParams.update({"font.size": 10, "axes.spines.top": False, "axes.spines.rig
 
 
 def draw(result: Mapping[str, Any], directory: Path) -> list[str]:
-    """Draw all figures; give the names of the files."""
+    """Draw the figures of what was measured; give the names of the files."""
     directory.mkdir(exist_ok=True)
-    figures = {
-        "plsa_systems_figure2.png": memory(result["memory_of_systems"], result["collections"]),
-        "plsa_systems_figure3.png": cores(result["collections"]),
-        "plsa_systems_figure5.png": density(result["density"]),
-    }
+    figures = {"plsa_systems_figure3.png": cores(result["collections"])}
+    if result["memory_of_systems"]:
+        figures["plsa_systems_figure2.png"] = memory(result["memory_of_systems"], result["collections"])
+    if result["density"]:
+        figures["plsa_systems_figure5.png"] = density(result["density"])
     for name, figure in figures.items():
         figure.savefig(directory / name)
         plt.close(figure)
@@ -42,7 +42,10 @@ def draw(result: Mapping[str, Any], directory: Path) -> list[str]:
 
 def memory(found: Mapping[str, Any], collections: Mapping[str, Any]) -> Figure:
     """Figure 2: peak memory of a process or rank of each system, next to the formula."""
-    figure, panels = plt.subplots(1, len(found), figsize=(11, 4.2), sharex=True, sharey=True, layout="constrained")
+    figure, panels = plt.subplots(
+        1, len(found), figsize=(11, 4.2), sharex=True, sharey=True, squeeze=False, layout="constrained"
+    )
+    panels = panels[0]
     for panel, (collection, systems) in zip(panels, found.items(), strict=True):
         for place, (name, system) in enumerate(systems.items()):
             panel.barh(place, system["measured"] / 1e6, color=STYLES[name.split(",")[0]]["color"], alpha=0.75, height=0.62)

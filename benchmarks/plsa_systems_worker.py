@@ -1,4 +1,4 @@
-"""One process or MPI rank of `plsa_systems`: fits what it is asked to fit, and says what it took.
+"""One process or MPI rank of `plsa_systems` and `scaling`: fits what it is asked to fit, and says what it took.
 
 ``[mpirun -n RANKS] python -m benchmarks.plsa_systems_worker ORDER.json ANSWER.json``; rank 0 writes the answer. It is a process
 of its own because MPI needs ranks, and because memory is measured best in a fresh process.
@@ -26,12 +26,13 @@ from benchmarks import data, harness, plsa_by_topics
 from semascope import Corpus, MPIEngine, ThreadEngine
 from semascope.corpus.shards import ShardRef, shard_of
 from semascope.engines.mpi import world
+from semascope.training.cvb0 import CVB0
 from semascope.training.em import EM
 from semascope.training.loop import run
 from semascope.training.stopping import StopRule
 from semascope.training.textbook import TextbookEM
 
-ALGORITHMS = {"textbook": TextbookEM, "fused": EM}
+ALGORITHMS = {"textbook": TextbookEM, "fused": EM, "cvb0": CVB0}
 SEED = 0
 
 
