@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -91,3 +92,13 @@ def press_ctrl_c(monkeypatch, iteration):
         return update(self, *arguments)
 
     monkeypatch.setattr(EM, "update", interrupted)
+
+
+def hands_of_a_clock(monkeypatch, module):
+    """The time of day for a module that imports `time`, in a list of one number to be changed.
+
+    Only this module's own name is changed: a server's loop on another thread that saw such times would wait for hours.
+    """
+    now = [100.0]
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    return now

@@ -70,14 +70,15 @@ def listening(app):
     """A server for an application, on a port of its own; gives its address."""
     with socket.create_server(("127.0.0.1", 0)) as place:
         server = uvicorn.Server(uvicorn.Config(app, log_level="error", ws="none", lifespan="on", timeout_graceful_shutdown=2))
-        thread = Thread(target=server.run, kwargs={"sockets": [place]})
+        thread = Thread(target=server.run, kwargs={"sockets": [place]}, daemon=True)
         thread.start()
         try:
             wait_for(lambda: server.started or not thread.is_alive())
             yield f"http://127.0.0.1:{place.getsockname()[1]}"
         finally:
             server.should_exit = True
-            thread.join()
+            thread.join(PATIENCE)
+            assert not thread.is_alive(), "the server does not stop"
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from helpers import large_counts, mpirun, press_ctrl_c
+from helpers import hands_of_a_clock, large_counts, mpirun, press_ctrl_c
 from semascope import LDA, PLSA, Checkpoints, Corpus, ThreadEngine, load
 from semascope.errors import InputError, InterruptedFitWarning
 from semascope.training import loop
@@ -86,8 +86,7 @@ def test_a_run_that_was_cut_off_and_resumed_has_the_whole_path(parts, tmp_path, 
 
 
 def test_time_spent_on_looking_does_not_count(monkeypatch):
-    now = [100.0]
-    monkeypatch.setattr(loop.time, "monotonic", lambda: now[0])
+    now = hands_of_a_clock(monkeypatch, loop)
     stopwatch = loop.Stopwatch(seconds=5.0)
     now[0] += 2
     stopwatch.without(lambda: now.__setitem__(0, now[0] + 1000))

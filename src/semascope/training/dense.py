@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
-from threading import Lock
+from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -128,7 +128,7 @@ class _OneThread:
     """
 
     def __init__(self) -> None:
-        self._lock = Lock()
+        self._lock = RLock()  # what an interrupted fit left may be cleared away by a thread that holds it
         self._users = 0
         self._held = ExitStack()
         self._threads: ThreadPoolExecutor
