@@ -1,13 +1,13 @@
 """How near does LDA from a stream come to LDA from all documents at once, and by which inference?
 
 20 Newsgroups in random order, each document seen once. Held-out perplexity by document completion, one protocol for all models.
-Means over seeds.
+Means over seeds. Then, what it is worth to look at a batch again before the next: with CVB0 that is done by default.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from statistics import mean
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from benchmarks import data, harness
 from semascope import LDA, Analyzer, Corpus, read
+from semascope.training.scvb0 import SCVB0
 
 TOPICS = 100
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -24,6 +25,8 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }
 """Variational inference is known to want priors that are larger by a half."""
 BATCH_SIZES = (256, 1024)
+LOOKS = (1, 2, 3, 4)
+"""How often a batch is looked at."""
 
 
 def run(quick: bool) -> dict[str, Any]:
@@ -40,7 +43,17 @@ def run(quick: bool) -> dict[str, Any]:
             harness.goal("perplexity of a stream / all at once, cvb0", stream["perplexity"] / whole["perplexity"], at_most=1.15)
         ],
         "found": found,
+        "looks": {number: _stream_with(number, train, test, seeds) for number in LOOKS},
     }
+
+
+def _stream_with(looks: int, train: Corpus, test: Corpus, seeds: Sequence[int]) -> dict[str, float]:
+    """A stream by CVB0 whose batches are looked at so many times."""
+    by_default, SCVB0.looks = SCVB0.looks, looks
+    try:
+        return _timed(lambda seed: LDA(TOPICS, random_state=seed).partial_fit(train), test, seeds)
+    finally:
+        SCVB0.looks = by_default
 
 
 def _judge(train: Corpus, test: Corpus, settings: dict[str, Any], seeds: Sequence[int]) -> dict[str, Any]:
@@ -49,13 +62,14 @@ def _judge(train: Corpus, test: Corpus, settings: dict[str, Any], seeds: Sequenc
         ways[f"{size} at a time"] = lambda seed, size=size: LDA(
             TOPICS, random_state=seed, batch_size=size, **settings
         ).partial_fit(train)
-    found = {}
-    for way, make in ways.items():
-        began = time.perf_counter()
-        models = [make(seed) for seed in seeds]
-        seconds = (time.perf_counter() - began) / len(models)
-        found[way] = {"perplexity": mean(model.perplexity(test) for model in models), "seconds": seconds}
-    return found
+    return {way: _timed(make, test, seeds) for way, make in ways.items()}
+
+
+def _timed(make: Callable[[int], LDA], test: Corpus, seeds: Sequence[int]) -> dict[str, float]:
+    began = time.perf_counter()
+    models = [make(seed) for seed in seeds]
+    seconds = (time.perf_counter() - began) / len(models)
+    return {"perplexity": mean(model.perplexity(test) for model in models), "seconds": seconds}
 
 
 def show(result: dict[str, Any]) -> None:
@@ -68,3 +82,5 @@ def show(result: dict[str, Any]) -> None:
     harness.show_goals(result["goals"])
     columns = ("inference", "documents", "perplexity", "seconds")
     harness.show(f"20 Newsgroups, {TOPICS} topics, mean of {result['seeds']}", columns, rows)
+    rows = [[str(number), f"{one['perplexity']:,.0f}", f"{one['seconds']:.1f}"] for number, one in result["looks"].items()]
+    harness.show("cvb0, 256 documents at a time", ("looks", "perplexity", "seconds"), rows)

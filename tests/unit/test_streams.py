@@ -35,7 +35,7 @@ def same(model, other):
 
 
 @pytest.mark.parametrize("algorithm", INFERENCES.values())
-def test_a_batch_of_everything_that_counts_for_all_is_an_iteration_of_the_batch_algorithm(algorithm):
+def test_looks_at_a_batch_of_everything_that_counts_for_all_are_iterations_of_the_batch_algorithm(algorithm):
     counts = random_counts(3)
     counts = counts[counts.sum(axis=1) > 0]
     corpus = ss.Corpus.from_matrix(counts)
@@ -43,18 +43,20 @@ def test_a_batch_of_everything_that_counts_for_all_is_an_iteration_of_the_batch_
     state = online.start(corpus)
     after = online.learn(state, corpus)
     (shard,), alone = corpus.shards(), algorithm(3, *counts.shape, float(counts.sum()), 0, "float64", max_passes=100)
-    fixed = VBState(
+    known = VBState(
         state.topics, state.sizes[None], alone.table(state.topics, state.sizes[None])[0],
         state.topic_shares, state.alpha, state.alpha, state.eta, state.eta,
     )  # fmt: skip
-    local, stats = alone.step(shard, {"theta": np.full((len(counts), 3), 1 / 3)}, fixed)
-    accumulator = Accumulator()
-    accumulator.add(stats)
-    once = alone.update(fixed, accumulator.total)
-    assert_allclose(after.topics, once.topics, rtol=1e-10)
-    assert_allclose(after.sizes, once.sizes[0], rtol=1e-10)
+    local = {"theta": np.full((len(counts), 3), 1 / 3)}
+    for _ in range(algorithm.looks):
+        local, stats = alone.step(shard, local, known)
+        accumulator = Accumulator()
+        accumulator.add(stats)
+        known = alone.update(known, accumulator.total)
+    assert_allclose(after.topics, known.topics, rtol=1e-10)
+    assert_allclose(after.sizes, known.sizes[0], rtol=1e-10)
     assert_allclose(after.theta, local["theta"])
-    assert_allclose(after.topic_shares, once.topic_shares)
+    assert_allclose(after.topic_shares, known.topic_shares)
 
 
 @pytest.mark.parametrize("n_passes", [1, 5])
@@ -74,15 +76,17 @@ def test_stochastic_cvb0_gives_the_numbers_of_the_dense_reference(n_passes):
     assert_allclose(accumulator.total.word_topic.values("float64"), expected, rtol=1e-9, atol=1e-12)
 
 
-def test_topics_move_towards_a_batch_by_the_rate_of_its_time():
-    """λ ← (1 − ρ) λ + ρ (η + D/|B| s), with ρ = (τ + t)^−κ."""
+@pytest.mark.parametrize("algorithm", INFERENCES.values())
+def test_topics_move_towards_a_batch_by_the_rate_of_its_time(algorithm, monkeypatch):
+    """λ ← (1 − ρ) λ + ρ (η + D/|B| s), with ρ = (τ + t)^−κ, when it is looked at once."""
+    monkeypatch.setattr(algorithm, "looks", 1)
     counts = random_counts(1)[:20]
     counts = counts[counts.sum(axis=1) > 0]
     batch, n = ss.Corpus.from_matrix(counts), len(counts)
-    online = learner(SCVB0, 3, offset=2.0, batch_size=n, total=10 * n)
+    online = learner(algorithm, 3, offset=2.0, batch_size=n, total=10 * n)
     before = online.start(batch)._replace(documents=3 * n)
     after = online.learn(before, batch)
-    everything = learner(SCVB0, 3, batch_size=n, total=n).learn(before._replace(documents=0), batch)
+    everything = learner(algorithm, 3, batch_size=n, total=n).learn(before._replace(documents=0), batch)
     rate, expected = 5.0**-0.7, everything.topics * everything.sizes - ETA
     wanted = (1 - rate) * before.topics * before.sizes + rate * (ETA + 10 * expected)
     assert_allclose(after.topics * after.sizes, wanted, rtol=1e-9)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from semascope.corpus.shards import Shard
 from semascope.kernels.vb import settle_documents
@@ -21,6 +21,8 @@ class SCVB0(VB):
     That is far closer to the probabilities it stands for where counts are small. No word is left out of its own counts: those
     of a batch are not among N_wk yet. It has no bound.
     """
+
+    looks: ClassVar[int] = 3  # benchmarks/streams.py tells what each is worth
 
     def settle(self, shard: Shard, state: VBState, gamma: NDArray[Any], shares: NDArray[Any], weights: NDArray[Any]) -> float:
         """Take N_dk + α_k to rest."""

@@ -81,6 +81,8 @@ class VB(LDASettings):
 
     state_type: ClassVar[type] = VBState
     objective_name: ClassVar[str] = "bound"
+    looks: ClassVar[int] = 1
+    """How often a batch of a stream is looked at."""
 
     # --- the four functions ------------------------------------------------------------------------------------------------
 
