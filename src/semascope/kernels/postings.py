@@ -6,7 +6,7 @@ import numpy as np
 
 from semascope.kernels.compile import kernel, strict_kernel
 
-PIECE = 256
+PIECE = 64
 """Scores that are looked over at once for one that is good enough."""
 
 
@@ -71,9 +71,10 @@ def best_scores(scores, allowed, least, numbers, best):
     k, found, worst, n = len(numbers), 0, np.float32(least), len(scores)
     for first in range(0, n, PIECE):
         last = min(first + PIECE, n)
-        any_good = False
-        for d in range(first, last):
-            any_good |= scores[d] > worst
+        piece, any_good = scores[first:last], np.int32(last - first < PIECE)
+        if not any_good:
+            for i in range(PIECE):  # of numbers as wide as scores, and not of truth values: vector instructions do them
+                any_good |= np.int32(1) if piece[i] > worst else np.int32(0)
         if not any_good:
             continue
         for d in range(first, last):
