@@ -93,6 +93,12 @@ def test_build_keeps_ids_texts_labels_and_the_fields_asked_for(run, source, tmp_
     assert documents.row(0, named=True) == {name: first[name] for name in documents.columns}
 
 
+def test_build_says_when_no_document_has_a_field_that_was_asked_for(run, source, tmp_path):
+    ran = run("build", source, tmp_path / "corpus", "--keep", "author,auhtor,date")
+    assert ran.code == 0
+    assert ran.err == "No document has the field 'auhtor' that --keep names.\n"
+
+
 def test_build_reads_fields_under_other_names(run, as_lines, tmp_path):
     source = tmp_path / "other.jsonl"
     source.write_text(as_lines({"number": 7, "body": "some words", "topic": ["x", "y"]}))

@@ -85,7 +85,7 @@ def build(
     }
     from semascope import workflow
     from semascope.corpus.formats import is_counts
-    from semascope.corpus.read import read, read_counts
+    from semascope.corpus.read import KEPT_BY_DEFAULT, read, read_counts
 
     analyzer = analyzers_for(codes, stop_words, stemmer, settings)
     how: dict[str, Any] = {"format": format, "encoding": encoding, "skip_bad": skip_bad}
@@ -106,6 +106,8 @@ def build(
             documents, corpus, analyzer, overwrite=overwrite, watch=lambda n: show(f"Reading documents: {n:,}")
         )
     report_bad(documents.bad)
+    if unknown := [name for name in listed(keep) if name not in (*KEPT_BY_DEFAULT, *built.documents.columns)]:
+        typer.echo(f"No document has the field {' or '.join(map(repr, unknown))} that --keep names.", err=True)
     sizes = counted(built.n_documents, "document"), counted(built.n_words, "word"), counted(int(built.n_tokens), "token")
     say(corpus, f"{', '.join(sizes)}{' in ' + ', '.join(built.languages) if built.lexicon.is_named else ''}.")
     topics = min(32, built.n_documents, built.n_words)
