@@ -68,7 +68,7 @@ def _predict(name: str, topics: int, seeds: Sequence[int]) -> dict[str, Any]:
 def _own_perplexity(model: PLSA, test: Corpus) -> float:
     """Perplexity of the second halves of documents whose first halves are folded in by `transform`."""
     known = np.asarray(model.components_.any(axis=0))
-    seen, predicted = (Corpus(Rows(*half), test.words, test.documents, None) for half in halve(*test.rows, known, 0, 0))
+    seen, predicted = (Corpus(Rows(*half), test.lexicon, test.documents, None) for half in halve(*test.rows, known, 0, 0))
     p = np.maximum(model.transform(seen).astype(np.float64) @ model.components_, np.finfo(np.float32).tiny)
     log_likelihood = predicted.counts.multiply(np.log(p)).sum()
     return math.exp(-log_likelihood / predicted.n_tokens)
