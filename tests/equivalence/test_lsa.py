@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from numba.core.errors import TypingError
 from numpy.testing import assert_allclose
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfTransformer
@@ -10,8 +11,10 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from helpers import large_counts, random_counts
 from reference import lsa as reference
 from semascope import LSA, Corpus, ThreadEngine, load
+from semascope.kernels.dense import subtract_product
 from semascope.kernels.lsa import entries_of_product, project_documents, project_words, squares_of_columns
-from semascope.training.dense import inner, one_more, take_out, times, times_side_by_side, turn_upright
+from semascope.kernels.small import eigenvalues
+from semascope.training.dense import inner, one_more, reorder, take_out, times, times_side_by_side, turn_upright
 from semascope.training.weighting import WEIGHTINGS
 
 PRECISIONS = {"float32": 2e-6, "float64": 1e-13}
@@ -47,15 +50,49 @@ def test_products_of_tall_tables_are_those_of_numpy(n_rows):
     assert_allclose(times_side_by_side([one, other], small), np.hstack([one, other]) @ small, atol=1e-11)
 
 
+@pytest.mark.parametrize("width", [4, 24, 50])
 @pytest.mark.parametrize("n_rows", [1, 5000])
-def test_what_is_taken_out_of_a_table_is_what_others_have_of_it(n_rows):
+def test_what_is_taken_out_of_a_table_is_what_others_have_of_it(n_rows, width):
     generator = np.random.default_rng(n_rows)
-    stack, small, table = (generator.normal(size=shape) for shape in ((3, n_rows, 2), (6, 4), (n_rows, 4)))
+    stack, small, table = (generator.normal(size=shape) for shape in ((3, n_rows, 2), (6, width), (n_rows, width)))
     wanted = table - np.hstack(list(stack)) @ small
     assert_allclose(inner(stack, table), np.hstack(list(stack)).T @ table, atol=1e-11)
     square = take_out(table, stack, small)
     assert_allclose(table, wanted)
     assert_allclose(square, wanted.T @ wanted, atol=1e-10)
+
+
+@pytest.mark.parametrize(("dtype", "rtol"), PRECISIONS.items())
+@pytest.mark.parametrize("shape", [(1, 5, 3), (2, 48, 24), (3, 48, 48), (7, 30, 31), (100, 48, 96)])
+def test_a_product_is_subtracted_as_numpy_does_it(shape, dtype, rtol):
+    n_rows, n_factors, width = shape
+    generator = np.random.default_rng(width)
+    table, other, small = (
+        generator.normal(size=size).astype(dtype) for size in ((n_rows, width), (n_rows, n_factors), (n_factors, width))
+    )
+    wanted = table.astype(np.float64) - other.astype(np.float64) @ small
+    subtract_product(table, other, small)
+    assert_allclose(table, wanted, rtol=rtol, atol=20 * rtol)
+
+
+def test_kernels_refuse_tables_whose_rows_do_not_lie_in_one_piece():
+    table, other, small = np.zeros((3, 24)), np.ones((3, 24)), np.ones((24, 24))
+    with pytest.raises(TypingError, match="one after the other"):
+        subtract_product(table, other, np.asfortranarray(small))
+
+
+def test_columns_come_into_another_order():
+    table = np.random.default_rng(0).normal(size=(3000, 5))
+    for order in ([0, 1, 2, 3, 4], [0, 2, 1, 3, 4], [4, 3, 2, 1, 0]):
+        ordered = table.copy()
+        reorder(ordered, np.array(order))
+        assert (ordered == table[:, order]).all()
+
+
+@pytest.mark.parametrize("dtype", PRECISIONS)
+def test_eigenvalues_are_those_of_numpy(dtype):
+    table = np.random.default_rng(0).normal(size=(60, 40)).astype(dtype)
+    assert_allclose(eigenvalues(table.T @ table), np.linalg.eigvalsh(table.T @ table), rtol=1e-4)
 
 
 def test_a_stack_grows_and_keeps_what_it_has():
@@ -73,6 +110,18 @@ def test_columns_are_turned_upright_and_measured():
     assert_allclose(np.abs(turned), np.abs(table))
     assert (turned[np.abs(table).argmax(axis=0), np.arange(5)] > 0).all()
     assert_allclose(squares_of_columns(table, weights), weights @ table**2)
+
+
+@pytest.mark.parametrize("dtype", PRECISIONS)
+@pytest.mark.parametrize("weighting", WEIGHTINGS)
+def test_entries_by_word_are_those_by_document(weighting, dtype):
+    counts = random_counts(4)
+    counts[3] = 0
+    shard = Corpus.from_matrix(counts).shards()[0]
+    of_word = np.random.default_rng(0).uniform(size=counts.shape[1])
+    by_document, by_word = WEIGHTINGS[weighting].both_orders(shard, counts.sum(), of_word, dtype)
+    assert (by_document == WEIGHTINGS[weighting].values(shard.rows, counts.sum(), of_word, dtype)).all()
+    assert (by_word == by_document[shard.by_word.places]).all()
 
 
 @pytest.mark.parametrize("weighting", WEIGHTINGS)

@@ -60,6 +60,11 @@ class Shard:
         return ByWord(*by_word(self.rows.ends, self.rows.words, self.n_words))
 
     @cached_property
+    def counts_by_word(self) -> NDArray[np.float32]:
+        """Counts in the order of `by_word`."""
+        return frozen(self.rows.counts[self.by_word.places], np.float32)
+
+    @cached_property
     def lengths(self) -> NDArray[np.float64]:
         """Words of each document."""
         firsts, lasts = self.rows.ends[:-1], self.rows.ends[1:]

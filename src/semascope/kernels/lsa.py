@@ -8,107 +8,114 @@ from __future__ import annotations
 import numpy as np
 
 from semascope.kernels.compile import inlined, kernel
-from semascope.kernels.lanes import WIDTH, load, spread, store
+from semascope.kernels.lanes import WIDTH, add_rounded, load, load_six, load_three, spread, spread_six, spread_three, store
+from semascope.kernels.prefetch import prefetch, prefetch_columns
 
 WIDE, HALF = 6 * WIDTH, 3 * WIDTH
 """Columns that are summed at once, in registers of the processor."""
 
+AHEAD = 16
+"""Entries from here to the one whose row is asked for."""
+
+NEXT = 4
+"""Words from here to the one whose totals are asked for."""
+
 
 @inlined
-def sum_rows(numbers, values, first, last, table, sums, row):
-    """A row of `sums`: rows of a table, each times its value, by as many columns as registers hold.
+def sum_six(numbers, values, first, last, table, column):
+    """Rows of a table, each times its value, added up: six groups of lanes from a column on."""
+    total = spread_six(table.dtype.type(0))
+    for j in range(first, last):
+        prefetch_columns(table, numbers[min(j + AHEAD, len(numbers) - 1)], column, column + WIDE)
+        total += spread(values[j]) * load_six(table, numbers[j], column)
+    return total
 
-    The last columns go with some before them, which are summed again to the same numbers.
-    """
-    width, zero, column = table.shape[1], spread(table.dtype.type(0)), 0
-    if width >= WIDE:
-        while column < width:
-            column = min(column, width - WIDE)
-            a, b, c, d, e, f = zero, zero, zero, zero, zero, zero
-            for j in range(first, last):
-                number, value = numbers[j], spread(values[j])
-                a += value * load(table, number, column)
-                b += value * load(table, number, column + WIDTH)
-                c += value * load(table, number, column + 2 * WIDTH)
-                d += value * load(table, number, column + 3 * WIDTH)
-                e += value * load(table, number, column + 4 * WIDTH)
-                f += value * load(table, number, column + 5 * WIDTH)
-            store(sums, row, column, a)
-            store(sums, row, column + WIDTH, b)
-            store(sums, row, column + 2 * WIDTH, c)
-            store(sums, row, column + 3 * WIDTH, d)
-            store(sums, row, column + 4 * WIDTH, e)
-            store(sums, row, column + 5 * WIDTH, f)
-            column += WIDE
-    elif width >= HALF:
-        while column < width:
-            column = min(column, width - HALF)
-            a, b, c = zero, zero, zero
-            for j in range(first, last):
-                number, value = numbers[j], spread(values[j])
-                a += value * load(table, number, column)
-                b += value * load(table, number, column + WIDTH)
-                c += value * load(table, number, column + 2 * WIDTH)
-            store(sums, row, column, a)
-            store(sums, row, column + WIDTH, b)
-            store(sums, row, column + 2 * WIDTH, c)
-            column += HALF
-    elif width >= WIDTH:
-        while column < width:
-            column = min(column, width - WIDTH)
-            a = zero
-            for j in range(first, last):
-                a += spread(values[j]) * load(table, numbers[j], column)
-            store(sums, row, column, a)
-            column += WIDTH
-    else:
-        for column in range(width):
-            total = table.dtype.type(0)
-            for j in range(first, last):
-                total += values[j] * table[numbers[j], column]
-            sums[row, column] = total
+
+@inlined
+def sum_three(numbers, values, first, last, table, column):
+    """The same of three groups."""
+    total = spread_three(table.dtype.type(0))
+    for j in range(first, last):
+        total += spread(values[j]) * load_three(table, numbers[j], column)
+    return total
+
+
+@inlined
+def sum_one(numbers, values, first, last, table, column):
+    """The same of one group."""
+    total = spread(table.dtype.type(0))
+    for j in range(first, last):
+        total += spread(values[j]) * load(table, numbers[j], column)
+    return total
+
+
+@inlined
+def sum_column(numbers, values, first, last, table, column):
+    """The same of one column."""
+    total = table.dtype.type(0)
+    for j in range(first, last):
+        total += values[j] * table[numbers[j], column]
+    return total
 
 
 @kernel
 def project_documents(ends, words, values, basis, rows):
     """The pass by document: A X.
 
-    Same numbers as ``A @ X``.
+    Same numbers as ``A @ X``. The last columns go with some before them, which are summed again to the same numbers.
 
     ends, words, values          in   entries by document, with what the matrix has there
     basis      float[v, b]       in   X
     rows       float[d, b]       out  A X
     """
-    for d in range(len(ends) - 1):
-        sum_rows(words, values, ends[d], ends[d + 1], basis, rows, d)
-
-
-TO_INTEGER = 1.5 * 2.0**52
-"""Added to a number of at most 2^51, it leaves the nearest integer in the last bits; processors convert so much sooner."""
-
-BITS_OF_IT = int(np.array([TO_INTEGER]).view(np.int64)[0])
+    width = basis.shape[1]
+    for document in range(len(ends) - 1):
+        first, last, column = ends[document], ends[document + 1], 0
+        while column + WIDE <= width:
+            store(rows, document, column, sum_six(words, values, first, last, basis, column))
+            column += WIDE
+        while column + HALF <= width:
+            store(rows, document, column, sum_three(words, values, first, last, basis, column))
+            column += HALF
+        while column < width and width >= WIDTH:
+            column = min(column, width - WIDTH)
+            store(rows, document, column, sum_one(words, values, first, last, basis, column))
+            column += WIDTH
+        while column < width:
+            rows[document, column] = sum_column(words, values, first, last, basis, column)
+            column += 1
 
 
 @kernel
-def project_words(distinct, ends, documents, values, rows, totals, scale, first, last):
+def project_words(distinct, ends, documents, values, rows, totals, scale, first_word, last_word):
     """The pass by word: Aᵀ (A X), added to exact totals.
+
+    Same numbers as ``A.T @ rows``, times `scale` and rounded.
 
     distinct, ends, documents  in       entries by word
     values                     in       what the matrix has there, by word too
     rows       float[d, b]     in       A X
     totals     int64[v, b]     in, out  sums times `scale`, rounded; at most 2^51
-    first, last                in       the distinct words to add
+    first_word, last_word      in       the distinct words to add
     """
-    sums = np.empty((1, rows.shape[1]), rows.dtype)
-    scaled = np.empty(rows.shape[1], np.float64)
-    bits = scaled.view(np.int64)
-    for number in range(first, last):
-        sum_rows(documents, values, ends[number], ends[number + 1], rows, sums, 0)
-        total = totals[distinct[number]]
-        for i in range(len(scaled)):
-            scaled[i] = np.float64(sums[0, i]) * scale + TO_INTEGER
-        for i in range(len(scaled)):
-            total[i] += bits[i] - BITS_OF_IT
+    width = rows.shape[1]
+    for number in range(first_word, last_word):
+        word, first, last, column = distinct[number], ends[number], ends[number + 1], 0
+        for k in range(0, width, WIDTH):
+            prefetch(totals, distinct[min(number + NEXT, last_word - 1)], k)
+        while column + WIDE <= width:
+            add_rounded(totals, word, column, sum_six(documents, values, first, last, rows, column), scale)
+            column += WIDE
+        while column + HALF <= width:
+            add_rounded(totals, word, column, sum_three(documents, values, first, last, rows, column), scale)
+            column += HALF
+        while column + WIDTH <= width:
+            add_rounded(totals, word, column, sum_one(documents, values, first, last, rows, column), scale)
+            column += WIDTH
+        while column < width:
+            total = np.float64(sum_column(documents, values, first, last, rows, column))
+            totals[word, column] += np.int64(np.rint(total * scale))
+            column += 1
 
 
 @kernel

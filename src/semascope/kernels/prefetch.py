@@ -19,7 +19,13 @@ LINE = 16
 @inlined
 def prefetch_row(table, row):
     """Ask for a row of a table."""
-    for k in range(0, table.shape[1], LINE):
+    prefetch_columns(table, row, 0, table.shape[1])
+
+
+@inlined
+def prefetch_columns(table, row, first, last):
+    """Ask for some columns of a row."""
+    for k in range(first, last, LINE):
         prefetch(table, row, k)
 
 

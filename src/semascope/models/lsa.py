@@ -18,9 +18,9 @@ from semascope.models.base import Model
 from semascope.models.exact_svd import decomposed
 from semascope.models.given import is_whole
 from semascope.models.hellinger import HellingerEstimate
-from semascope.models.lsa_shards import HELLINGER, measured_shard, projected_shard
+from semascope.models.lsa_shards import HELLINGER, measured_shard, projected_shard, rows_in_order
 from semascope.training.checkpoint import Checkpoints
-from semascope.training.dense import one_thread_each
+from semascope.training.dense import one_thread_each, reorder
 from semascope.training.lanczos import BlockLanczos, Decomposition
 from semascope.training.weighting import WEIGHTINGS
 
@@ -171,15 +171,14 @@ class LSA(HellingerEstimate):
         """Project the documents. What their projection measures are the singular values: the solver had but a view of them."""
         with self._engine().place(corpus.shards()) as placed:
             squares = np.array(placed.begin(partial(measured_shard, **self._projection())).sums.sums())
-            rows = placed.documents(itemgetter("rows"))
+            order = np.arange(len(squares)) if len(found.values) else np.argsort(-squares, kind="stable")
+            self.doc_vectors_ = placed.documents(partial(rows_in_order, order=order))
         self.residuals_ = found.residuals.tolist()
         if len(found.values):
-            self.singular_values_, self.doc_vectors_ = found.values, rows
+            self.singular_values_ = found.values
             return
-        order = np.argsort(-squares, kind="stable")
-        if (np.diff(order) != 1).any():  # values that are nearly alike may have changed places
-            squares, rows, self.components_ = squares[order], rows[:, order], found.vectors[:, order].T
-        self.singular_values_, self.doc_vectors_ = np.sqrt(squares), rows
+        reorder(found.vectors, order)  # values that are nearly alike may have changed places
+        self.singular_values_ = np.sqrt(squares[order])
         left = max(1 - math.fsum(squares) / found.total, 0.0) if found.total > 0 else 0.0
         self.residuals_.append(math.sqrt(left))
 

@@ -57,6 +57,12 @@ def measured_shard(shard: Shard, **given: Any) -> tuple[Locals, Squares]:
     return {"rows": rows}, Squares(Scalars(tuple(squares_of_columns(rows, weights).tolist())))
 
 
+def rows_in_order(local: Locals, order: NDArray[np.int64]) -> NDArray[Any]:
+    """Projected documents, with their columns in another order."""
+    rows = np.asarray(local["rows"])
+    return rows if (np.diff(order) == 1).all() else rows[:, order]
+
+
 def aligned_shard(shard: Shard, rows: NDArray[Any], basis: NDArray[Any], n_tokens: float) -> tuple[Locals, Likelihood]:
     mine = frozen(rows[shard.first_document : shard.first_document + shard.n_documents], basis.dtype)
     observed = np.sqrt(shard.rows.counts.astype(np.float64) / n_tokens)

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
+from semascope.corpus.shards import frozen
+from semascope.kernels.dense import subtract_product
 from semascope.machine import usable_cores
 
 if TYPE_CHECKING:
@@ -81,15 +83,26 @@ def turn_upright(table: NDArray[Any]) -> None:
         pass
 
 
+def reorder(table: NDArray[Any], order: NDArray[np.int64]) -> None:
+    """Put the columns of a table into another order; those that stay are not touched."""
+    moved = np.flatnonzero(order != np.arange(len(order)))
+
+    def of_rows(rows: slice) -> None:
+        part = table[rows]
+        part[:, moved] = part[:, order[moved]]
+
+    for _ in each_block(of_rows, len(table) if len(moved) else 0):
+        pass
+
+
 def take_out(table: NDArray[Any], stack: NDArray[Any], small: NDArray[np.float64]) -> NDArray[np.float64]:
     """Subtract a stack of tables, side by side, times a small one from a table; give ``table.T @ table`` of what is left."""
-    factors = small.astype(table.dtype).reshape(len(stack), stack.shape[2], table.shape[1])
+    factors = frozen(small, table.dtype).reshape(len(stack), stack.shape[2], table.shape[1])
 
     def of_rows(rows: slice) -> NDArray[np.float64]:
         left = table[rows]
-        part = np.empty_like(left)
         for one, factor in zip(stack, factors, strict=True):
-            left -= np.matmul(one[rows], factor, out=part)
+            subtract_product(left, frozen(one[rows], table.dtype), factor)
         return np.asarray(left.T @ left, np.float64)
 
     return _sum(each_block(of_rows, len(table)), (table.shape[1], table.shape[1]))

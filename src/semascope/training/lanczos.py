@@ -27,12 +27,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy.linalg import eigh, eigvalsh
+from numpy.linalg import eigh
 
 from semascope.corpus.shards import Shard, frozen
 from semascope.engines.base import Locals
 from semascope.engines.exact import Counts, CountTotal, LateCounts, Scalars, ScalarTotal
 from semascope.kernels.lsa import project_documents, project_words
+from semascope.kernels.small import eigenvalues
 from semascope.training.dense import inner, make, one_more, one_thread_each, take_out, times, times_side_by_side, turn_upright
 from semascope.training.facts import Facts
 from semascope.training.small import bordered, halves, noise_of, reciprocals, whitening
@@ -158,16 +159,17 @@ class BlockLanczos(Facts):
 
     def step(self, shard: Shard, local: Locals, state: LanczosState) -> tuple[Locals, PassStats]:
         """One pass over a shard: Aᵀ A X; or Aᵀ times random vectors, where there is no X yet."""
-        values = WEIGHTINGS[self.weighting].values(shard.rows, self.n_tokens, state.of_word, self.dtype)
-        values *= values.dtype.type(1 / math.sqrt(state.most))
+        values, values_by_word = WEIGHTINGS[self.weighting].both_orders(shard, self.n_tokens, state.of_word, self.dtype)
+        for entries in (values, values_by_word):
+            entries *= entries.dtype.type(1 / math.sqrt(state.most))
         if len(state.blocks):
             rows, bound, square = np.empty((shard.n_documents, self.width), self.dtype), 2.0, 0.0
             project_documents(shard.rows.ends, shard.rows.words, values, frozen(state.blocks[-1], self.dtype), rows)
         else:
             rows, bound = self._random_rows(shard), 8 * self.n_documents**0.5  # eight times what is to be expected
             square = float(np.sum(values.astype(np.float64) ** 2))
-        words, ends, documents, places = shard.by_word
-        work = partial(project_words, words, ends, documents, values[places], rows)
+        words, ends, documents, _ = shard.by_word
+        work = partial(project_words, words, ends, documents, values_by_word, rows)
         product = LateCounts(words, (self.n_words, self.width), ROOM * bound, work)
         return local, PassStats(product, Scalars((square,)))
 
@@ -209,7 +211,8 @@ class BlockLanczos(Facts):
         """The residual after a pass, if it is worth looking at already; otherwise none."""
         if len(small) < min(MORE * self.n_topics, self.n_documents, self.n_words):
             return []
-        explained = math.fsum(eigvalsh(self._found(small, square, (self.dtype, "float64")).seen)[-self.n_topics :])
+        _, seen = self._seen(small, square, (self.dtype, "float64"), self.width)
+        explained = math.fsum(eigenvalues(seen)[-self.n_topics :])
         return [math.sqrt(max(total - explained, 0.0) / total) if total > 0 else 0.0]
 
     def _make_orthonormal(self, table: NDArray[Any], square: NDArray[np.float64], blocks: NDArray[Any], whole: float) -> None:
@@ -244,33 +247,27 @@ class BlockLanczos(Facts):
         """The wanted vectors, of which the largest entry in size is positive."""
         if not len(state.residuals):
             raise KeyboardInterrupt  # before anything was found
-        found = self._found(state.small, state.square, ("float64",))
-        squares, turn = eigh(found.seen)
+        inverse, seen = self._seen(state.small, state.square, ("float64",), len(state.small))
+        squares, turn = eigh(seen)
         values = np.sqrt(np.maximum(squares[::-1][: self.n_topics], 0))
-        factors = found.inverse @ turn[:, ::-1][:, : self.n_topics] * reciprocals(values)
+        factors = inverse @ turn[:, ::-1][:, : self.n_topics] * reciprocals(values)
         parts = np.concatenate([state.small @ factors, factors[-self.width :]])
         vectors = times_side_by_side([*state.blocks[:-1], state.rest], parts)
         turn_upright(vectors)
         total = state.total * state.most
         return Decomposition(np.empty(0), vectors, state.residuals, total, state.of_word, state.word_sums)
 
-    def _found(self, small: NDArray[np.float64], square: NDArray[np.float64], precisions: Sequence[str]) -> Found:
-        """What G and Wᵀ W tell, in the first precision that will do: to judge a residual, single takes half the time."""
-        half, inverse = halves(small, noise_of(self.dtype) ** 2, QUANTUM * self.n_words**0.5, precisions)
+    def _seen(
+        self, small: NDArray[np.float64], square: NDArray[np.float64], precisions: Sequence[str], last: int
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        """The last rows of H⁻¹, and the small matrix of what the space so far sees of A.
+
+        Worked out in the first precision that will do: to judge a residual, single takes half the time.
+        """
+        half, inverse = halves(small, noise_of(self.dtype) ** 2, QUANTUM * self.n_words**0.5, precisions, last)
         of_rest = inverse[-self.width :]
-        return Found(inverse, half @ half.T + of_rest.T @ square.astype(inverse.dtype) @ of_rest)
+        return inverse, half @ half.T + of_rest.T @ square.astype(inverse.dtype) @ of_rest
 
     def document_rows(self, kept: Decomposition, local: Locals) -> NDArray[Any]:
         """Nothing: where documents lie is seen when they are projected."""
         return np.asarray(local["nothing"])
-
-
-class Found(NamedTuple):
-    """What the space so far sees of A.
-
-    inverse  H⁻¹, for directions that are more than rounding errors
-    seen     the small matrix of it
-    """
-
-    inverse: NDArray[Any]
-    seen: NDArray[Any]

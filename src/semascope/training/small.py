@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.linalg import LinAlgError, cholesky, eigh
+from numpy.linalg import LinAlgError, cholesky, eigh
 from scipy.linalg.lapack import get_lapack_funcs
 
 if TYPE_CHECKING:
@@ -14,21 +14,23 @@ if TYPE_CHECKING:
 
 
 def halves(
-    small: NDArray[np.float64], noise: float, quantum: float, precisions: Sequence[str]
+    small: NDArray[np.float64], noise: float, quantum: float, precisions: Sequence[str], last: int
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """H with Hᵀ H the small matrix, and its inverse, which is zero for directions that are but rounding errors.
+    """H with Hᵀ H the small matrix, and the last rows of its inverse, zero for directions that are but rounding errors.
 
-    `noise` is what they are beside the largest, `quantum` what they are at least.
+    `noise` is what they are beside the largest, `quantum` what they are at least. It is tried in one precision after the other.
     """
     largest = float(small.diagonal().max())
     for precision in precisions:
         root = _cholesky(small.astype(precision), max(max(noise, noise_of(precision)) * largest, quantum))
         if root is not None:
-            return root, _inverse(root)
+            inverse = np.zeros((last, len(root)), root.dtype)
+            inverse[:, len(root) - last :] = _inverse(root[len(root) - last :, len(root) - last :])
+            return root, inverse
     squares, turn = eigh(small)
     known = squares > max(max(noise, noise_of("float64")) * largest, quantum)
     sizes = np.sqrt(np.where(known, squares, 0))
-    return sizes[:, None] * turn.T, turn * reciprocals(sizes)
+    return sizes[:, None] * turn.T, turn[len(turn) - last :] * reciprocals(sizes)
 
 
 def whitening(square: NDArray[np.float64], floor: float, *, keep_noise: bool) -> tuple[NDArray[np.float64], float]:
@@ -54,7 +56,7 @@ def noise_of(precision: str) -> float:
 def _cholesky(square: NDArray[Any], floor: float) -> NDArray[Any] | None:
     """The upper factor, far sooner found than eigenvalues, where no direction is as short as the floor."""
     try:
-        root = np.asarray(cholesky(square))
+        root = np.asarray(cholesky(square, upper=True))
     except LinAlgError:
         return None
     return root if root.diagonal().min() ** 2 > floor else None
