@@ -10,9 +10,11 @@ from sklearn.feature_extraction.text import TfidfTransformer
 
 from helpers import large_counts, random_counts
 from reference import lsa as reference
+from reference import rows as reference_rows
 from semascope import LSA, Corpus, ThreadEngine, load
 from semascope.kernels.dense import subtract_product
 from semascope.kernels.lsa import entries_of_product, project_documents, project_words, squares_of_columns
+from semascope.kernels.rows import facts_of_words
 from semascope.kernels.small import eigenvalues
 from semascope.training.dense import inner, one_more, reorder, take_out, times, times_side_by_side, turn_upright
 from semascope.training.weighting import WEIGHTINGS
@@ -110,6 +112,14 @@ def test_columns_are_turned_upright_and_measured():
     assert_allclose(np.abs(turned), np.abs(table))
     assert (turned[np.abs(table).argmax(axis=0), np.arange(5)] > 0).all()
     assert_allclose(squares_of_columns(table, weights), weights @ table**2)
+
+
+def test_what_is_known_of_words_is_what_numpy_says():
+    counts = random_counts(4)
+    counts[:, 3] = 0
+    shard = Corpus.from_matrix(counts).shards()[0]
+    assert (shard.counts_by_word == shard.rows.counts[shard.by_word.places]).all()
+    assert_allclose(facts_of_words(shard.by_word.ends, shard.counts_by_word), reference_rows.facts_of_words(counts))
 
 
 @pytest.mark.parametrize("dtype", PRECISIONS)

@@ -18,3 +18,10 @@ def by_word(matrix):
     columns = sp.csc_array(matrix)
     distinct = [j for j in range(matrix.shape[1]) if columns.indptr[j] < columns.indptr[j + 1]]
     return distinct, [sorted(columns.indices[columns.indptr[j] : columns.indptr[j + 1]]) for j in distinct]
+
+
+def facts_of_words(matrix):
+    """Σ n, the number of rows, and Σ n log n of each column that has anything."""
+    found = matrix[:, (matrix != 0).any(axis=0)].astype(np.float64)
+    logs = found * np.log(np.where(found > 0, found, 1))
+    return np.stack([found.sum(axis=0), (found > 0).sum(axis=0), logs.sum(axis=0)], axis=1)

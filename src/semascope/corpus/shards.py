@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from semascope.corpus.rows import Rows
-from semascope.kernels.rows import by_word
+from semascope.kernels.rows import by_word, in_places
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -62,7 +62,7 @@ class Shard:
     @cached_property
     def counts_by_word(self) -> NDArray[np.float32]:
         """Counts in the order of `by_word`."""
-        return frozen(self.rows.counts[self.by_word.places], np.float32)
+        return frozen(in_places(self.rows.counts, self.by_word.places), np.float32)
 
     @cached_property
     def lengths(self) -> NDArray[np.float64]:

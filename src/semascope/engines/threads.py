@@ -111,7 +111,16 @@ class OnThreads:
     def documents(self, rows: RowMaker) -> NDArray[Any]:
         if self._spill:
             return rows_in_file(self._spill / "all-rows.npy", self._shards, self._locals, rows)
-        return np.concatenate(list(self._pool.map(lambda shard: rows(self._locals[shard.number]), self._shards)))
+        first, n_documents = self.rows_of_first_shard(rows), sum(shard.n_documents for shard in self._shards)
+        table = np.empty((n_documents, *first.shape[1:]), first.dtype)
+        table[: len(first)] = first
+
+        def write(shard: ShardRef) -> None:
+            table[shard.first_document : shard.first_document + shard.n_documents] = rows(self._locals[shard.number])
+
+        for _ in self._pool.map(write, self._shards[1:]):
+            pass
+        return table
 
     def rows_of_first_shard(self, rows: RowMaker) -> NDArray[Any]:
         """Give what `rows` makes of the locals of the first shard."""

@@ -151,3 +151,40 @@ def by_word(ends, words, n_words):
             places[at] = j
             next_place[words[j]] = at + 1
     return distinct, word_ends, documents, places
+
+
+@strict_kernel
+def in_places(values, places):
+    """Values of some places, one after the other.
+
+    Same numbers as ``values[places]``, without the GIL.
+
+    values  number[n]   in
+    places  int32[m]    in
+    """
+    found = np.empty(len(places), values.dtype)
+    for j in range(len(places)):
+        found[j] = values[places[j]]
+    return found
+
+
+@strict_kernel
+def facts_of_words(ends, counts):
+    """What is known of each word: Σ n, the documents that have it, and Σ n log n.
+
+    Same numbers as tests/reference/rows.py::facts_of_words.
+
+    ends    int64[u + 1]   in   entries by word, as `by_word` gives them
+    counts  float32[nnz]   in   in that order
+
+    Returns float64[u, 3].
+    """
+    facts = np.zeros((len(ends) - 1, 3))
+    for number in range(len(ends) - 1):
+        for j in range(ends[number], ends[number + 1]):
+            if counts[j] > 0:
+                facts[number, 0] += counts[j]
+                facts[number, 1] += 1
+                if counts[j] != 1:
+                    facts[number, 2] += counts[j] * np.log(np.float64(counts[j]))
+    return facts

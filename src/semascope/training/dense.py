@@ -23,8 +23,11 @@ from semascope.machine import usable_cores
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-BLOCK = 2048
-"""Rows of a block."""
+BLOCK = 4096
+"""Rows of a block, about."""
+
+FAIR_SHARE = 8
+"""The number of blocks is a multiple of this where there is more than one, so that 2, 4 or 8 threads get equal parts."""
 
 FIRST_ROOM = 12
 """Tables that a stack has room for; what is not used yet takes no memory."""
@@ -62,12 +65,23 @@ def times_side_by_side(
     return product
 
 
-def make(fill: Callable[[NDArray[Any], slice], None], shape: tuple[int, int], dtype: Any) -> NDArray[Any]:
-    """A table that is filled by blocks of rows."""
-    table = np.empty(shape, dtype)
-    for _ in each_block(lambda rows: fill(table, rows), len(table)):
-        pass
-    return table
+def make(
+    fill: Callable[[NDArray[Any], slice], None], stack: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.float64]]:
+    """A table of the size of those of a stack, filled by blocks of rows; ``inner`` of the stack and it; and of it and itself.
+
+    A block is multiplied while it is at hand.
+    """
+    _, n_rows, width = stack.shape
+    table = np.empty((n_rows, width), stack.dtype)
+
+    def of_rows(rows: slice) -> NDArray[np.float64]:
+        fill(table, rows)
+        part = table[rows]
+        return np.concatenate([np.asarray(part.T @ stack[:, rows], np.float64), np.asarray(part.T @ part, np.float64)[None]])
+
+    *of_stack, square = _sum(each_block(of_rows, n_rows), (len(stack) + 1, width, width))
+    return table, np.reshape([product.T for product in of_stack], (-1, width)), square
 
 
 def turn_upright(table: NDArray[Any]) -> None:
@@ -129,7 +143,8 @@ def one_more(stack: NDArray[Any]) -> NDArray[Any]:
 
 def each_block(work: Callable[[slice], Any], n_rows: int) -> Iterator[Any]:
     """Work on blocks of rows on all cores, one thread for each; give what comes of them, in order."""
-    blocks = [slice(first, min(first + BLOCK, n_rows)) for first in range(0, n_rows, BLOCK)]
+    n_blocks = max(round(n_rows / (BLOCK * FAIR_SHARE)), 1) * FAIR_SHARE if n_rows > BLOCK else min(n_rows, 1)
+    blocks = [slice(n_rows * number // n_blocks, n_rows * (number + 1) // n_blocks) for number in range(n_blocks)]
     with one_thread_each() as threads:
         yield from threads.map(work, blocks) if len(blocks) > 1 else map(work, blocks)
 

@@ -27,12 +27,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.linalg import eigh
+from numpy.linalg import eigh, eigvalsh
 
 from semascope.corpus.shards import Shard, frozen
 from semascope.engines.base import Locals
 from semascope.engines.exact import Counts, CountTotal, LateCounts, Scalars, ScalarTotal
 from semascope.kernels.lsa import project_documents, project_words
+from semascope.kernels.rows import facts_of_words
 from semascope.kernels.small import eigenvalues
 from semascope.training.dense import inner, make, one_more, one_thread_each, take_out, times, times_side_by_side, turn_upright
 from semascope.training.facts import Facts
@@ -141,8 +142,8 @@ class BlockLanczos(Facts):
 
     def begin(self, shard: Shard) -> tuple[Locals, FactStats]:
         """Count what the weighting needs to know."""
-        weighting = WEIGHTINGS[self.weighting]
-        facts, square = weighting.facts_of(shard), weighting.square(shard.rows.counts.astype(np.float64), self.n_tokens)
+        facts = facts_of_words(shard.by_word.ends, shard.counts_by_word)
+        square = WEIGHTINGS[self.weighting].square(shard.rows.counts.astype(np.float64), self.n_tokens)
         bound = max(self.n_tokens * math.log(max(self.n_tokens, 2.0)), self.n_tokens, 1.0)
         words = Counts(shard.by_word.words, facts, (self.n_words, facts.shape[1]), bound)
         return {"nothing": np.zeros((shard.n_documents, 0), self.dtype)}, FactStats(words, Scalars((square,)))
@@ -184,26 +185,30 @@ class BlockLanczos(Facts):
         """See what the pass found, and make the next block."""
         assert isinstance(stats.product, CountTotal)
         assert isinstance(stats.square, ScalarTotal)
-        product = make(stats.product.fill, (self.n_words, self.width), self.dtype)
+        product, seen, square = make(stats.product.fill, state.blocks)
         if len(state.blocks):
-            return self._onward(state, product)
+            return self._onward(state, product, seen, square)
         (total,) = stats.square.sums()
-        blocks, square = one_more(state.blocks), inner(product, product)
+        blocks = one_more(state.blocks)
         if self.width == self.n_words:
             blocks[-1] = np.eye(self.n_words)
         else:
             self._make_orthonormal(product, square, blocks, float(square.diagonal().max()))
         return state._replace(blocks=frozen(blocks, self.dtype), total=total)
 
-    def _onward(self, state: LanczosState, product: NDArray[Any]) -> LanczosState:
-        """What Z tells, and the block after X."""
-        seen = inner(state.blocks, product)
-        square = take_out(product, state.blocks, seen)
-        small, blocks = bordered(state.small, seen), one_more(state.blocks)
-        whole = float((np.sum(seen**2, axis=0) + square.diagonal()).max())
+    def _onward(
+        self, state: LanczosState, product: NDArray[Any], seen: NDArray[np.float64], whole: NDArray[np.float64]
+    ) -> LanczosState:
+        """What Z tells, given C and Zᵀ Z, and the block after X."""
+        small, blocks, longest = bordered(state.small, seen), one_more(state.blocks), float(whole.diagonal().max())
+        judge, square = partial(self._residuals, small, total=state.total), whole - seen.T @ seen
         with one_thread_each() as threads:
-            judging = threads.submit(self._residuals, small, square, state.total)  # eigenvalues keep one core busy
-            self._make_orthonormal(product, square, blocks, whole)
+            if soon := eigvalsh(square)[0] >= LITTLE**2 * longest:  # digits enough to judge by, so one core begins with it
+                judging = threads.submit(judge, square)
+            square = take_out(product, state.blocks, seen)
+            if not soon:
+                judging = threads.submit(judge, square)
+            self._make_orthonormal(product, square, blocks, longest)
             residuals = np.append(state.residuals, judging.result())
         return state._replace(blocks=frozen(blocks, self.dtype), rest=product, small=small, square=square, residuals=residuals)
 

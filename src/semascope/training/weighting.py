@@ -20,7 +20,7 @@ class WordFacts(NamedTuple):
     n_documents  documents of the corpus
     counts       Σ_d n_dw
     documents    documents that have the word
-    logs         Σ_d n_dw log n_dw, where the weighting asks for it
+    logs         Σ_d n_dw log n_dw
     """
 
     n_documents: int
@@ -74,18 +74,6 @@ class Weighting(NamedTuple):
         if self.of_word is not None:
             values *= of_word[words]
         return values
-
-    def facts_of(self, shard: Shard) -> NDArray[np.float64]:
-        """A shard's part of what is known of words, a row for each of its distinct ones: Σ n, documents, Σ n log n."""
-        of_entry = shard.counts_by_word.astype(np.float64)
-        if len(of_entry) == 0:
-            return np.empty((0, 3))
-        firsts = shard.by_word.ends[:-1]
-        sums, met = np.add.reduceat(of_entry, firsts), np.add.reduceat((of_entry > 0).astype(np.float64), firsts)
-        logs = np.zeros_like(sums)
-        if self.of_word is _evenness:
-            logs = np.add.reduceat(of_entry * np.log(np.where(of_entry > 0, of_entry, 1)), firsts)
-        return np.stack([sums, met, logs], axis=1)
 
 
 def _rarity(facts: WordFacts) -> NDArray[np.float64]:
