@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 from semascope import PLSA, Corpus, load
-from semascope.corpus.writing import VERSION
+from semascope.corpus.writing import LAYOUT
 from semascope.errors import FormatError, InputError
 from semascope.workflow import checkpoint_of
 
@@ -540,7 +540,7 @@ def test_an_altered_manifest_is_named(run, corpus):
 
 def test_a_corpus_of_a_newer_version_is_refused(run, corpus):
     manifest = corpus / "manifest.json"
-    manifest.write_text(manifest.read_text().replace(f'"version": {VERSION}', f'"version": {VERSION + 1}'))
+    manifest.write_text(manifest.read_text().replace(f'"version": {LAYOUT.version}', f'"version": {LAYOUT.version + 1}'))
     assert "newer" in run("info", corpus).complaint
 
 

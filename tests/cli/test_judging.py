@@ -20,7 +20,9 @@ PNG = b"\x89PNG"
 def test_evaluate_finds_the_corpus_of_a_model_and_says_that_it_was_fitted_to_it(run, model, corpus):
     ran = run("evaluate", model)
     assert "the 60 documents that it was fitted to: their perplexity is not held-out, and flatters it." in ran.out
-    assert "perplexity, not held-out" in ran.out
+    table = " ".join(ran.out.split())
+    assert "perplexity, not held-out, own prior" in table
+    assert "perplexity, not held-out, common prior (0.1 per topic)" in table
     assert all(measure in ran.out for measure in ("npmi", "umass", "c_v", "diversity", "windows are 110 words"))
     assert all(word in ran.out for word in load(model).top_words(1)[0])
     assert f"semascope topics {model}" in ran.next_commands
@@ -35,7 +37,8 @@ def test_evaluate_says_when_the_corpus_is_another_one(run, model, source, tmp_pa
 def test_evaluate_gives_json_to_programs(run, model, corpus):
     (report,) = run("evaluate", model, "--words", 4, "--json").json
     fitted, opened = load(model), Corpus.open(corpus)
-    assert report["perplexity"] == pytest.approx(fitted.perplexity(opened))
+    assert report["perplexity"] == pytest.approx(fitted.perplexity(opened, prior="own"))
+    assert report["perplexity_common"] == pytest.approx(fitted.perplexity(opened, prior="common"))
     assert report["relation"] == "fitted to"
     assert report["documents"] == 60
     assert report["coherence"]["npmi"] == pytest.approx(fitted.coherence(opened, "npmi", 4).tolist())
@@ -196,6 +199,8 @@ def test_evaluate_finds_the_documents_held_out_of_a_watched_fit(run, corpus, tmp
     run("fit", corpus, tmp_path / "model", "--topics", 2, "--watch-heldout", 0.2, "--seed", 3)
     ran = run("evaluate", tmp_path / "model")
     assert "judged by the 12 documents held out of its fit." in ran.out
+    assert "held-out perplexity, own prior" in ran.out
+    assert "held-out perplexity, common prior (0.1 per topic)" in " ".join(ran.out.split())
     (report,) = run("evaluate", tmp_path / "model", corpus, "--json").json
     assert report["perplexity"] == pytest.approx(load(tmp_path / "model").heldout_path_[-1][2])
 

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import functools
 import io
-import json
 import os
-import shlex
 import sys
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
+from semascope.cli.terminal import LONGEST_LINE, Commands, console, tell
 from semascope.errors import FormatError, MissingWordsWarning, SemascopeError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from semascope.models.topicmodel import TopicModel
 
 
@@ -39,6 +36,7 @@ def to_read(metavar: str, kind: str, made_by: str, help: str) -> Any:
 
 app = typer.Typer(
     name="semascope",
+    cls=Commands,
     help="See meaning in text: build a corpus, find its topics, look at and search by them, infer those of new documents.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -103,70 +101,34 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
 def say_warning(message: Warning | str, *_: Any) -> None:
     """Say what is not quite as it should be, without the line of our sources where that was noticed."""
     if os.environ.get("OMPI_COMM_WORLD_RANK", "0") == "0":
-        typer.echo(f"semascope: {message}", err=True)
+        tell(f"semascope: {message}")
 
 
 def fail(error: BaseException, sentence: str | None = None, code: int = 1) -> None:
     """Say what went wrong, and stop; what all MPI ranks know is said by the first alone."""
     if not getattr(error, "on_all_ranks", False) or os.environ.get("OMPI_COMM_WORLD_RANK", "0") == "0":
-        typer.echo(f"semascope: {sentence or error}", err=True)
+        tell(f"semascope: {sentence or error}")
     sys.exit(code)
-
-
-def console() -> Console:
-    """Where people read. Nothing in what is printed is taken for markup; letters that the terminal does not know become ?."""
-    from rich.console import Console
-
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")
-    return Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
 
 
 def say(path: Path, sentence: str) -> None:
     """Say something of a path."""
-    from rich.text import Text
+    from semascope.cli.screen import Parts
 
-    console().print(Text.assemble((str(path), "bold"), f": {sentence}"))
-
-
-def say_next(*commands: list[Any]) -> None:
-    """Say what to do next."""
-    from rich.text import Text
-
-    for number, words in enumerate(commands):
-        line = shlex.join(map(str, words)).replace("'>'", ">")
-        console().print(Text.assemble(("  or: " if number else "Next: ", "dim"), (line, "bold")))
-
-
-def print_json(value: Any) -> None:
-    """Print one line of JSON."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
+    console().print(Parts((str(path), "bold"), f": {sentence}", limit=LONGEST_LINE))
 
 
 def report_bad(bad: list[str]) -> None:
     """Say how many records were left out, and what was wrong with the first few."""
     if not bad:
         return
-    typer.echo(f"Left out {counted(len(bad), 'bad record')}:", err=True)
-    for sentence in bad[:3]:
-        typer.echo(f"  {sentence}", err=True)
-    if len(bad) > 3:
-        typer.echo(f"  and {len(bad) - 3:,} more", err=True)
+    more = [f"  and {len(bad) - 3:,} more"] if len(bad) > 3 else []
+    tell(f"Left out {counted(len(bad), 'bad record')}:", *(f"  {sentence}" for sentence in bad[:3]), *more)
 
 
 def counted(n: int, noun: str) -> str:
     """One thing, or so many things."""
     return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
-
-
-def readable(text: str) -> str:
-    """A text without halves of characters, which bytes that are not UTF-8 become."""
-    return text.encode("utf-8", "replace").decode()
-
-
-def printable(text: str) -> str:
-    """A text of which a terminal takes nothing for a command; as long as before, so that marks stay where they are."""
-    return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
 def standard_input() -> TextIO:
@@ -176,23 +138,12 @@ def standard_input() -> TextIO:
     return sys.stdin
 
 
-@contextmanager
-def waiting(text: str) -> Iterator[Any]:
-    """Show that work is going on, on a terminal; the value is a function that changes the text."""
-    if not sys.stderr.isatty():
-        yield lambda new_text: None
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status(text) as status:
-        yield status.update
-
-
 def topic_table(model: TopicModel, n_words: int) -> Any:
     """A table of topics, the largest first."""
     from rich.table import Table
 
     from semascope.cli.pictures import Bar
+    from semascope.cli.screen import words_in_a_line
 
     table = Table(box=None, header_style="bold")
     table.add_column("topic", justify="right", style="cyan")
@@ -207,13 +158,14 @@ def topic_table(model: TopicModel, n_words: int) -> Any:
     for topic in sorted(range(len(shares)), key=lambda z: -shares[z]):
         bar = Bar(shares[topic] / max(shares))
         name = [model.topic_names_[topic]] if named else []
-        table.add_row(str(topic), *name, f"{shares[topic]:.1%}", bar, *(" ".join(words[topic]) for words in columns))
+        table.add_row(str(topic), *name, f"{shares[topic]:.1%}", bar, *(words_in_a_line(words[topic]) for words in columns))
     return table
 
 
-def top_words_in_a_line(model: Any, n_words: int) -> list[str]:
-    """The most probable words of each topic or label, those of each language in turn."""
+def top_words_of_each(model: Any, n_words: int) -> list[list[str]]:
+    """The most probable words of each topic or label, those of each language in turn with a dot between."""
     if hasattr(model, "label_names_"):
-        return [" ".join(words) for words in model.top_words(n=n_words)]
+        return [list(words) for words in model.top_words(n=n_words)]
     by_language = [model.top_words(n_words, language=code) for code in model.languages_ or (None,)]
-    return [" · ".join(" ".join(words) for words in of_topic) for of_topic in zip(*by_language, strict=True)]
+    by_topic = zip(*by_language, strict=True)
+    return [[word for words in of_topic for word in ("·", *words)][1:] for of_topic in by_topic]

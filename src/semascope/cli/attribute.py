@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from semascope.cli.app import AsJson, ModelPath, command, console, print_json, readable, say_next, standard_input
+from semascope.cli.app import AsJson, ModelPath, command, standard_input
+from semascope.cli.terminal import console, print_json, readable, say_next, tell
 
 if TYPE_CHECKING:
     from semascope.models.attribution import Attributed
@@ -37,22 +39,28 @@ def attribute(
     whole = standard_input().read() if text == STANDARD_INPUT else readable(text)
     if passage is not None:
         found = fitted.snippet(whole, passage, words)
-        print_json({"label": passage, "passage": found}) if as_json else console().print(found)
+        print_json({"label": passage, "passage": found}) if as_json else _show_passage(found)
         return
     due = fitted.attribute(whole, label or None)
     if as_json:
         print_json({"words": [{**word._asdict(), "weight": round(word.weight, 6)} for word in due]})
         return
     if not any(word.label for word in due):
-        typer.echo("The model knows no word of the text: nothing can be said of it.", err=True)
+        tell("The model knows no word of the text: nothing can be said of it.")
         raise typer.Exit(code=1)
     _show(whole, due)
     say_next(["semascope", "topics", model], ["semascope", "attribute", model, "TEXT", "--passage", "LABEL"])
 
 
+def _show_passage(text: str) -> None:
+    from semascope.cli.screen import text_in_lines
+
+    console().print(text_in_lines((word, "") for word in re.split(r"(\s+)", text)))
+
+
 def _show(text: str, due: Sequence[Attributed]) -> None:
     """The text with every word in the colour of its label, and what the colours mean."""
-    from rich.text import Text
+    from semascope.cli.screen import text_in_lines
 
     counts: dict[str, int] = {}
     for word in due:
@@ -60,18 +68,25 @@ def _show(text: str, due: Sequence[Attributed]) -> None:
             counts[word.label] = counts.get(word.label, 0) + 1
     order = sorted(counts, key=lambda name: -counts[name])
     looks = {name: COLOURS[place] if place < len(COLOURS) else "underline" for place, name in enumerate(order)}
-    shown = Text(text)
-    for word in due:
-        if word.label:
-            shown.stylize(f"bold {looks[word.label]}", word.start, word.end)
     out = console()
-    out.print(shown, "")
+    out.print(text_in_lines(_colored(text, due, looks)))
     out.print(_legend(due, order, looks, counts))
+
+
+def _colored(text: str, due: Sequence[Attributed], looks: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """Take the text apart, into words and what is between them."""
+    end = 0
+    for word in due:
+        yield text[end : word.start], ""
+        yield text[word.start : word.end], f"bold {looks[word.label]}" if word.label else ""
+        end = word.end
+    yield text[end:], ""
 
 
 def _legend(due: Sequence[Attributed], order: list[str], looks: dict[str, str], counts: dict[str, int]) -> Any:
     from rich.table import Table
-    from rich.text import Text
+
+    from semascope.cli.screen import Parts, words_in_a_line
 
     table = Table(box=None, header_style="bold")
     table.add_column("label", overflow="fold")
@@ -80,5 +95,5 @@ def _legend(due: Sequence[Attributed], order: list[str], looks: dict[str, str], 
     for name in order:
         own = {word.word.lower(): word.weight for word in sorted(due, key=lambda word: word.weight) if word.label == name}
         surest = sorted(own, key=lambda word: -own[word])[:8]
-        table.add_row(Text(name, style=f"bold {looks[name]}"), f"{counts[name]:,}", Text(" ".join(surest)))
+        table.add_row(Parts((name, f"bold {looks[name]}")), f"{counts[name]:,}", words_in_a_line(surest))
     return table

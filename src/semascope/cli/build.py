@@ -24,10 +24,9 @@ from semascope.cli.app import (
     counted,
     report_bad,
     say,
-    say_next,
-    waiting,
 )
 from semascope.cli.by_language import analyzers_for, fields_of_text, listed
+from semascope.cli.terminal import say_next, tell, waiting
 from semascope.errors import InputError
 
 if TYPE_CHECKING:
@@ -107,7 +106,7 @@ def build(
         )
     report_bad(documents.bad)
     if unknown := [name for name in listed(keep) if name not in (*KEPT_BY_DEFAULT, *built.documents.columns)]:
-        typer.echo(f"No document has the field {' or '.join(map(repr, unknown))} that --keep names.", err=True)
+        tell(f"No document has the field {' or '.join(map(repr, unknown))} that --keep names.")
     sizes = counted(built.n_documents, "document"), counted(built.n_words, "word"), counted(int(built.n_tokens), "token")
     say(corpus, f"{', '.join(sizes)}{' in ' + ', '.join(built.languages) if built.lexicon.is_named else ''}.")
     topics = min(32, built.n_documents, built.n_words)

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from semascope.cli.app import AsJson, ModelPath, command, console, print_json, say_next, to_read
+from semascope.cli.app import AsJson, ModelPath, command, to_read
+from semascope.cli.terminal import Shell, console, print_json, say_next
 
 
 @command
@@ -40,11 +41,12 @@ def counterparts(
     if len(asked) > limit:
         console().print(f"and {len(asked) - limit:,} more documents", style="dim")
     say_next(
-        ["semascope", "counterparts", model, corpus, "--from", source, "--to", target, "--json", ">", "counterparts.jsonl"]
+        ["semascope", "counterparts", model, corpus, "--from", source, "--to", target, "--json", Shell("> counterparts.jsonl")]
     )
 
 
 def _show(found: Any, source: str, target: str) -> None:
+    from rich.console import Group
     from rich.table import Table
 
     table = Table(box=None, header_style="bold")
@@ -52,5 +54,5 @@ def _show(found: Any, source: str, target: str) -> None:
     table.add_column(f"most alike ({target})")
     for name, rows in found.group_by("id", maintain_order=True):
         lines = (f"{row['likeness']:4.2f}  {row['counterpart_id']}" for row in rows.iter_rows(named=True))
-        table.add_row(str(name[0]), "\n".join(lines))
+        table.add_row(str(name[0]), Group(*lines))
     console().print(table)

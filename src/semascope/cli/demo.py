@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from semascope.cli.app import command, console, say_next, topic_table, waiting
+from semascope.cli.app import command, topic_table
+from semascope.cli.terminal import LONGEST_LINE, console, say_next, waiting
 
 SENTENCE = "Send an e-mail message over an encrypted socket and parse the headers of the reply."
 
@@ -18,7 +19,10 @@ def demo(
     topics: Annotated[int, typer.Option(min=1, help="Number of topics.")] = 20,
 ) -> None:
     """Find the topics of Python's own standard library, from the docstrings on this machine."""
+    from rich.console import Group
+
     from semascope import workflow
+    from semascope.cli.screen import Parts
     from semascope.corpus.analyze import Analyzer
     from semascope.corpus.read import read
     from semascope.engines.threads import ThreadEngine
@@ -30,11 +34,12 @@ def demo(
     settings = {"n_components": topics, "random_state": 0, "tol": 1e-5, "max_iter": 200}
     model: Any = workflow.fit(corpus, model_path, "PLSA", settings, ThreadEngine(), overwrite=True).model
     out = console()
-    out.print(f"Python's standard library: {corpus.n_documents:,} docstrings, {corpus.n_tokens:,.0f} words, {topics} topics.\n")
+    out.print(f"Python's standard library: {corpus.n_documents:,} docstrings, {corpus.n_tokens:,.0f} words, {topics} topics.")
+    out.print()
     out.print(topic_table(model, n_words=9))
     (row,) = model.transform([SENTENCE])
     best = (-row).argsort()[:3]
     described = "; ".join(f"{row[z]:.0%} topic {z} ({' '.join(model.top_words(3)[z])})" for z in best if row[z] >= 0.01)
-    out.print(f"\n“{SENTENCE}”\n  is {described}.\n")
+    out.print(Group("", f"“{SENTENCE}”", Parts(f"  is {described}.", limit=LONGEST_LINE), ""))
     look, about = ["semascope", "topics", model_path], ["semascope", "info", corpus_path]
     say_next(look, ["semascope", "explore", model_path], about, ["semascope", "build", "YOUR.jsonl", "CORPUS"])

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from semascope.cli.app import console, counted, report_bad
+from semascope.cli.app import counted, report_bad
+from semascope.cli.terminal import console, tell
 
 if TYPE_CHECKING:
     import polars as pl
@@ -47,9 +48,9 @@ class EachDocument:
         report_bad(self._documents.bad)
         if n_unknown:
             them = "it" if n_unknown == 1 else "them"
-            typer.echo(f"The model knows no word of {counted(n_unknown, 'document')}: nothing can be said of {them}.", err=True)
+            tell(f"The model knows no word of {counted(n_unknown, 'document')}: nothing can be said of {them}.")
         if self._n == 0:
-            typer.echo(f"semascope: {self._source}: there are no documents.", err=True)
+            tell(f"semascope: {self._source}: there are no documents.")
             raise typer.Exit(code=1)
 
     def say_how_many_more(self) -> None:

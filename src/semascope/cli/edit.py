@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from semascope.cli.app import ModelPath, Overwrite, command, console, counted, say, say_next, topic_table
+from semascope.cli.app import ModelPath, Overwrite, command, counted, say, topic_table
+from semascope.cli.terminal import console, say_next
 
 
 @command

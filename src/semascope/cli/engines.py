@@ -9,6 +9,8 @@ from typing import Any
 
 import typer
 
+from semascope.cli.terminal import tell
+
 
 class EngineName(enum.StrEnum):
     """Engines to fit models on."""
@@ -46,7 +48,7 @@ def engine_of(name: EngineName, threads: int | None, master: str | None, work_di
 
     engine = MPIEngine(threads, work_dir)
     if engine.n_ranks == 1:
-        typer.echo("There is one MPI rank only; for more, start with: mpirun -n 4 semascope fit … --engine mpi", err=True)
+        tell("There is one MPI rank only; for more, start with: mpirun -n 4 semascope fit … --engine mpi")
     return engine
 
 

@@ -7,18 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from semascope.cli.app import (
-    AsJson,
-    ModelPath,
-    command,
-    console,
-    counted,
-    print_json,
-    say,
-    say_next,
-    top_words_in_a_line,
-    waiting,
-)
+from semascope.cli.app import AsJson, ModelPath, command, counted, say, top_words_of_each
+from semascope.cli.terminal import console, print_json, say_next, waiting
 
 if TYPE_CHECKING:
     from semascope.judging import Report
@@ -50,10 +40,11 @@ def evaluate(
         print_json({"model": type(fitted).__name__, "corpus": str(opened.path), **report.to_dict(), "mean_coherence": means})
         return
     has_labels = hasattr(fitted, "label_names_")
-    of_what = counted(len(fitted.topic_names_), "label" if has_labels else "topic")
+    noun = "label" if has_labels else "topic"
+    of_what = counted(len(fitted.topic_names_), noun)
     say(model, f"{type(fitted).__name__} of {of_what}, {_judged_by(report)}.")
-    out = console()
-    out.print("", _measures(report, words), "", _topics(report, top_words_in_a_line(fitted, words), fitted.topic_names_), "")
+    topics = _topics(report, top_words_of_each(fitted, words), fitted.topic_names_)
+    console().print("", _measures(report, words, noun), "", topics, "")
     sweep = [] if has_labels else [["semascope", "sweep", opened.path, *_as_sweep_takes_it(fitted)]]
     say_next(["semascope", "topics", model], *sweep)
 
@@ -72,15 +63,19 @@ def _judged_by(report: Report) -> str:
     return f"judged by {documents} of another corpus than it was fitted to"
 
 
-def _measures(report: Report, n_words: int) -> Any:
+def _measures(report: Report, n_words: int, noun: str) -> Any:
     from rich.table import Table
+
+    from semascope.evaluation.heldout import COMMON_ALPHA
 
     table = Table(box=None, header_style="bold")
     for name in ("measure", "mean", "worst", "best"):
         table.add_column(name, justify="left" if name == "measure" else "right")
     table.add_column("")
     held_out = "held-out perplexity" if report.relation != "fitted to" else "perplexity, not held-out"
-    table.add_row(held_out, f"{report.perplexity:,.1f}", "", "", "lower is better")
+    table.add_row(f"{held_out}, own prior", f"{report.perplexity:,.1f}", "", "", "lower is better")
+    common = f"{held_out}, common prior ({COMMON_ALPHA} per {noun})"
+    table.add_row(common, f"{report.perplexity_common:,.1f}", "", "", f"to compare models of as many {noun}s")
     said = {
         "npmi": f"coherence of {n_words} words, −1 to 1: documents with both",
         "umass": f"coherence of {n_words} words, 0 is best: documents with both",
@@ -93,9 +88,11 @@ def _measures(report: Report, n_words: int) -> Any:
     return table
 
 
-def _topics(report: Report, words: list[str], names: list[str]) -> Any:
+def _topics(report: Report, words: list[list[str]], names: list[str]) -> Any:
     """The topics whose words stand together least, and most."""
     from rich.table import Table
+
+    from semascope.cli.screen import words_in_a_line
 
     values = report.coherence["npmi"]
     order = sorted(range(len(values)), key=lambda topic: values[topic])
@@ -105,11 +102,11 @@ def _topics(report: Report, words: list[str], names: list[str]) -> Any:
     table.add_column("npmi", justify="right")
     table.add_column("words, the least coherent topics first", overflow="fold")
     for topic in order if few else order[:SHOWN]:
-        table.add_row(_short(names[topic]), f"{values[topic]:.3f}", words[topic])
+        table.add_row(_short(names[topic]), f"{values[topic]:.3f}", words_in_a_line(words[topic]))
     if not few:
         table.add_row("…", "", f"{len(order) - 2 * SHOWN:,} more")
         for topic in order[-SHOWN:]:
-            table.add_row(_short(names[topic]), f"{values[topic]:.3f}", words[topic])
+            table.add_row(_short(names[topic]), f"{values[topic]:.3f}", words_in_a_line(words[topic]))
     return table
 
 

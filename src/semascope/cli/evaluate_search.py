@@ -8,20 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from semascope.cli.app import (
-    AsJson,
-    IdField,
-    SourceEncoding,
-    SourceFormat,
-    TextFields,
-    command,
-    console,
-    print_json,
-    say,
-    say_next,
-    waiting,
-)
+from semascope.cli.app import AsJson, IdField, SourceEncoding, SourceFormat, TextFields, command, say
 from semascope.cli.by_language import listed
+from semascope.cli.terminal import console, print_json, say_next, tell, waiting
 from semascope.errors import InputError
 
 if TYPE_CHECKING:
@@ -149,7 +138,7 @@ def _say_what_is_missing(qrels: pl.DataFrame, index: Index | None, ran: Sequence
 def _note(what: str, n: int, total: int) -> None:
     """Say how many of something there are, if there are any."""
     if n:
-        typer.echo(f"{what}: {n:,} of {total:,}.", err=True)
+        tell(f"{what}: {n:,} of {total:,}.")
 
 
 def _measures(names: str) -> list[str]:

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from semascope.cli.app import ModelPath, command
+from semascope.cli.terminal import tell
 from semascope.errors import MissingExtraError
 
 
@@ -42,7 +43,7 @@ def explore(
     from semascope.explorer.serving import Settings, serve
 
     def say(address: str) -> None:
-        typer.echo(f"{model}: open {address}\nCtrl-C stops it.", err=True)
+        tell(f"{model}: open {address}", "Ctrl-C stops it.")
         if open if open is not None else sys.stderr.isatty():
             _open_soon(address)
 
@@ -50,7 +51,7 @@ def explore(
     try:
         serve(settings, say)
     except KeyboardInterrupt:  # how it is meant to end
-        typer.echo(f"{model}: no longer served.", err=True)
+        tell(f"{model}: no longer served.")
 
 
 def _open_soon(address: str) -> None:

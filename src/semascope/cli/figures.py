@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from semascope.cli.terminal import LONGEST_NAME, harmless
 from semascope.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -41,7 +42,8 @@ def draw_heldout(path: Path, steps: Sequence[Sequence[float]], title: str) -> No
         last = number == len(steps) - 1
         place = {"xytext": (4, -15), "ha": "right"} if last else {"xytext": (9, 0), "ha": "left", "va": "center"}
         axes.annotate(label, (seconds[number], perplexities[number]), textcoords="offset points", fontsize=9, **place)
-    axes.set(xlabel="seconds of training", ylabel="held-out perplexity", title=title)
+    axes.set(xlabel="seconds of training", ylabel="held-out perplexity, own prior")
+    axes.set_title(harmless(title, LONGEST_NAME), parse_math=False)
     if seconds[0] > 0 and seconds[-1] / seconds[0] > 10:
         axes.set_xscale("log")
         axes.xaxis.get_major_locator().set_params(subs=(1.0, 2.0, 5.0))
@@ -76,7 +78,7 @@ def draw_sweep(path: Path, trials: Sequence[Trial], suggestion: Suggestion, titl
         axes.set_xticks([], minor=True)
         axes.legend(frameon=False, fontsize=9)
         _tidy(axes)
-    figure.suptitle(title, fontsize=12)
+    figure.suptitle(harmless(title, LONGEST_NAME), fontsize=12, parse_math=False)
     figure.savefig(path, dpi=150)
 
 

@@ -8,11 +8,12 @@ from typing import Annotated, Any
 
 import typer
 
-from semascope.cli.app import CorpusPath, Overwrite, command, console, say, say_next, topic_table
+from semascope.cli.app import CorpusPath, Overwrite, command, say, topic_table
 from semascope.cli.dimensions import show_dimensions
 from semascope.cli.engines import EngineName, engine_of, spilling
 from semascope.cli.label_tables import label_table
 from semascope.cli.priors import in_languages, informed_prior
+from semascope.cli.terminal import console, say_next, tell
 
 
 class ModelName(enum.StrEnum):
@@ -82,9 +83,13 @@ def fit(
         str | None,
         typer.Option(
             metavar="auto or α",
-            help="LDA, labeled: prior of the topics in a document; auto learns it (LDA).",
+            help="LDA, labeled: prior of the topics in a document; LDA learns it (auto), or takes one each: 0.1,0.5,…",
             show_default="0.1",
         ),
+    ] = None,
+    alpha_init: Annotated[
+        str | None,
+        typer.Option(metavar="α", help="LDA: where --alpha auto starts, a number or one for each topic.", show_default="0.1"),
     ] = None,
     eta: Annotated[
         str | None,
@@ -134,13 +139,16 @@ def fit(
     overwrite: Overwrite = False,
 ) -> None:
     """Fit a model to CORPUS and save it as MODEL."""
-    priors = {"tempering": tempering, "alpha": alpha, "eta": eta}
-    given = {option: _number_or_auto(f"--{option}", value) for option, value in priors.items()}
+    if alpha_init is not None and alpha != "auto":
+        message = "--alpha-init says where --alpha auto starts."
+        raise typer.BadParameter(message)
+    given: dict[str, Any] = {"tempering": _number_or_auto("--tempering", tempering), "eta": _number_or_auto("--eta", eta)}
+    given |= {"alpha": _numbers_or_auto("--alpha", alpha), "alpha-init": _numbers_or_auto("--alpha-init", alpha_init)}
     others = {"inference": inference.value if inference else None, "prior": prior or None, "prior-strength": prior_strength}
     others |= {"weighting": weighting.value if weighting else None, "watch-heldout": watch_heldout, "background": background}
     told = _own_settings(name, {**given, **others, "languages": languages, "topics": topics})
     n_topics = topics or TOPICS
-    own = {option: value for option, value in told.items() if option in SETTINGS}
+    own = {option.replace("-", "_"): value for option, value in told.items() if option in SETTINGS}
     _see_to_the_plot(heldout_plot, watch_heldout)
     from semascope import workflow
     from semascope.corpus.corpus import Corpus
@@ -153,9 +161,9 @@ def fit(
     split = None if watch_heldout is None else place.together(lambda: hold_out(opened, watch_heldout, seed))
     if split and place.leads:
         held, rest = split.heldout.n_documents, split.train.n_documents
-        typer.echo(f"{held:,} documents are held out; the topics are learned from the other {rest:,}.", err=True)
+        tell(f"{held:,} documents are held out; the topics are learned from the other {rest:,}.")
     if spill is None and engine == EngineName.threads and workflow.should_spill(split.train if split else opened, n_topics):
-        typer.echo("Memory is small for this corpus: documents' topics are kept in files meanwhile (--spill).", err=True)
+        tell("Memory is small for this corpus: documents' topics are kept in files meanwhile (--spill).")
         spill = True
     rules = {rule: value for rule, value in {"max_iter": max_iter, "tol": tol}.items() if value is not None}
     settings = {"random_state": seed, **rules} | ({} if name == ModelName.labeled else {"n_components": n_topics})
@@ -242,15 +250,25 @@ def _iterations(model: Any) -> str:
     return f"{searched}{counted} iterations{tempered}"
 
 
-SETTINGS = ("tempering", "inference", "alpha", "eta", "weighting", "background")
+SETTINGS = ("tempering", "inference", "alpha", "alpha-init", "eta", "weighting", "background")
 """Options that are settings of a model by the same name."""
 
 OWN_OPTIONS = {
     ModelName.plsa: ("topics", "tempering", "watch-heldout"),
-    ModelName.lda: ("topics", "inference", "alpha", "eta", "prior", "prior-strength", "languages", "watch-heldout"),
+    ModelName.lda: (
+        "topics",
+        "inference",
+        "alpha",
+        "alpha-init",
+        "eta",
+        "prior",
+        "prior-strength",
+        "languages",
+        "watch-heldout",
+    ),
     ModelName.lsa: ("topics", "weighting"),
     ModelName.labeled: ("alpha", "eta", "background"),
-}
+}  # fmt: skip
 """Options that not all models take."""
 
 
@@ -279,6 +297,17 @@ def _own_settings(name: ModelName, given: dict[str, Any]) -> dict[str, Any]:
             message = f"--{option} is for --model {takes}, not for {name}."
             raise typer.BadParameter(message)
     return chosen
+
+
+def _numbers_or_auto(option: str, value: str | None) -> Any:
+    """Return a number, a list of them for one with commas, or "auto"."""
+    if value is None or "," not in value:
+        return _number_or_auto(option, value)
+    try:
+        return [float(part) for part in value.split(",")]
+    except ValueError:
+        message = f'{option} takes "auto", a number, or one for each topic with commas between them, not {value!r}.'
+        raise typer.BadParameter(message) from None
 
 
 def _number_or_auto(option: str, value: str | None) -> float | str | None:

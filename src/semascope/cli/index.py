@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from semascope.cli.app import AsJson, Overwrite, command, counted, print_json, say, say_next, to_read, waiting
+from semascope.cli.app import AsJson, Overwrite, command, counted, say, to_read
+from semascope.cli.terminal import print_json, say_next, waiting
 
 if TYPE_CHECKING:
     from semascope.retrieval.index import Index

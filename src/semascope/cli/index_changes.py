@@ -22,11 +22,10 @@ from semascope.cli.app import (
     command,
     report_bad,
     say,
-    say_next,
-    waiting,
 )
 from semascope.cli.by_language import fields_of_text, listed
 from semascope.cli.index import in_a_sentence
+from semascope.cli.terminal import say_next, waiting
 
 if TYPE_CHECKING:
     from semascope.retrieval.index import Index

@@ -17,12 +17,10 @@ from semascope.cli.app import (
     TextFields,
     TextsArgument,
     command,
-    console,
-    print_json,
-    say_next,
-    top_words_in_a_line,
+    top_words_of_each,
 )
 from semascope.cli.each_document import EachDocument
+from semascope.cli.terminal import Shell, console, print_json, say_next
 
 if TYPE_CHECKING:
     from semascope.corpus.corpus import Corpus
@@ -75,7 +73,7 @@ def infer(
         return
     _show(fitted, shown, top)
     each.say_how_many_more()
-    again = ["semascope", "infer", model, source, *(["--words"] if words else []), "--json", ">", "topics.jsonl"]
+    again = ["semascope", "infer", model, source, *(["--words"] if words else []), "--json", Shell("> topics.jsonl")]
     say_next(again, ["semascope", "topics", model])
 
 
@@ -134,9 +132,12 @@ def _print(names: list[str], rows: Iterable[Inferred]) -> None:
 
 
 def _show(model: Any, rows: list[Inferred], top: int) -> None:
+    from rich.console import Group
     from rich.table import Table
 
-    names, words = model.topic_names_, top_words_in_a_line(model, 4)
+    from semascope.cli.screen import Parts
+
+    names, words = model.topic_names_, top_words_of_each(model, 4)
     table = Table(box=None, header_style="bold")
     table.add_column("document", style="cyan")
     table.add_column("topics, and the words due to them" if rows[0].words is not None else "topics")
@@ -145,9 +146,10 @@ def _show(model: Any, rows: list[Inferred], top: int) -> None:
             table.add_row(row.id, "–")
             continue
         best = [z for z in (-row.shares).argsort(kind="stable")[:top] if row.shares[z] >= 0.005]
-        due = [words[z] if row.words is None else " ".join(_due_to(z, row.words)) for z in best]
-        lines = (f"{row.shares[z]:4.0%}  {names[z]}: {said}" for z, said in zip(best, due, strict=True))
-        table.add_row(row.id, "\n".join(lines))
+        due = [words[z] if row.words is None else _due_to(z, row.words) for z in best]
+        told = zip(best, due, strict=True)
+        lines = (Parts(f"{row.shares[z]:4.0%} ", f"{names[z]}:", *said, separator=" ") for z, said in told)
+        table.add_row(row.id, Group(*lines))
     console().print(table)
 
 

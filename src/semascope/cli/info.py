@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from semascope.cli.app import AsJson, command, console, print_json, say_next, to_read
+from semascope.cli.app import AsJson, command, to_read
+from semascope.cli.terminal import LONGEST_LINE, console, print_json, say_next
 
 if TYPE_CHECKING:
     from semascope.corpus.corpus import Corpus
@@ -114,12 +115,14 @@ def _show_index(path: Path, index: Index, as_json: bool) -> None:
 def _facts_table(facts: dict[str, Any]) -> Any:
     from rich.table import Table
 
+    from semascope.cli.screen import Parts
+
     table = Table(box=None, show_header=False)
     table.add_column(style="cyan")
     table.add_column(overflow="fold")
     for name, value in facts.items():
         if value is not None:
-            table.add_row(name.replace("_", " "), _readable(value))
+            table.add_row(name.replace("_", " "), Parts(*_told(value), separator=", ", limit=LONGEST_LINE))
     return table
 
 
@@ -130,7 +133,18 @@ def _of_model(model: Any) -> dict[str, Any]:
         "documents": model.doc_topics_.shape[0],
         "log_likelihood": model.log_likelihood_[-1] if model.log_likelihood_ else None,
         "heldout_perplexity": model.heldout_path_[-1][2] if model.heldout_path_ else None,
+        **_priors_of(model),
     }
+
+
+def _priors_of(model: Any) -> dict[str, Any]:
+    """Return α and η, as given or learned; of an η that differs between words, what it is."""
+    if not hasattr(model, "alpha_"):
+        return {}
+    alpha, eta = [float(value) for value in model.alpha_], float(model.eta_)
+    of_words = isinstance(model.eta, float | int | str)
+    told = eta if of_words else f"{eta:.4g} at least; more for some words, as the setting eta says"
+    return {"alpha": alpha[0] if len(set(alpha)) == 1 else alpha, "alpha_sum": sum(alpha), "eta": told}
 
 
 def _of_any(model: Any) -> dict[str, Any]:
@@ -163,9 +177,10 @@ def _described(setting: Any) -> Any:
     return f"array of shape {setting.shape}" if hasattr(setting, "shape") else setting
 
 
-def _readable(value: Any) -> str:
+def _told(value: Any) -> list[str]:
+    """A fact as people read it, or several."""
     if isinstance(value, dict):
-        return ", ".join(f"{k}={v}" for k, v in value.items())
+        return [f"{k}={v}" for k, v in value.items()]
     if isinstance(value, float):
-        return f"{value:,.0f}" if value == int(value) else f"{value:,.4g}" if abs(value) < 1e4 else f"{value:,.1f}"
-    return f"{value:,}" if isinstance(value, int) else str(value)
+        return [f"{value:,.0f}" if value == int(value) else f"{value:,.4g}" if abs(value) < 1e4 else f"{value:,.1f}"]
+    return [f"{value:,}" if isinstance(value, int) else str(value)]

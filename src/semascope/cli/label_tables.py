@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from semascope.cli.app import print_json
+from semascope.cli.terminal import print_json
 
 SHOWN = 40
 """Labels in a table, the largest of them."""
@@ -13,9 +13,9 @@ SHOWN = 40
 def label_table(model: Any, n_words: int) -> Any:
     """A table of labels, the one that most words are due to first."""
     from rich.table import Table
-    from rich.text import Text
 
     from semascope.cli.pictures import Bar
+    from semascope.cli.screen import words_in_a_line
 
     table = Table(box=None, header_style="bold")
     table.add_column("label", style="cyan", overflow="fold")
@@ -27,8 +27,8 @@ def label_table(model: Any, n_words: int) -> Any:
     words = model.top_words(n=n_words)
     for label in sorted(range(len(names)), key=lambda k: -shares[k])[:SHOWN]:
         documents = f"{model.label_documents_[label]:,}" if label < len(model.label_documents_) else "all"
-        bar, line = Bar(shares[label] / max(shares.max(), 1e-300)), Text(" ".join(words[label]))
-        table.add_row(Text(names[label]), documents, f"{shares[label]:.1%}", bar, line)
+        bar = Bar(shares[label] / max(shares.max(), 1e-300))
+        table.add_row(names[label], documents, f"{shares[label]:.1%}", bar, words_in_a_line(words[label]))
     return table
 
 

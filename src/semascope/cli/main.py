@@ -10,6 +10,7 @@ import typer
 
 from semascope import __version__
 from semascope.cli.app import app
+from semascope.cli.terminal import console
 
 MODULES = (
     "build", "fit", "topics", "infer", "predict", "attribute", "stream", "counterparts", "neighbors", "index", "search",
@@ -24,7 +25,7 @@ COMMANDS = tuple(_command.callback.__name__.replace("_", "-") for _command in ap
 
 def _print_version(value: bool) -> None:
     if value:
-        typer.echo(f"semascope {__version__}")
+        console().print(f"semascope {__version__}")
         raise typer.Exit
 
 

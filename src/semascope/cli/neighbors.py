@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from semascope.cli.app import AsJson, ModelPath, command, console, print_json, say_next
+from semascope.cli.app import AsJson, ModelPath, command
+from semascope.cli.terminal import console, is_harmless, print_json, say_next
 from semascope.errors import InputError
 
 if TYPE_CHECKING:
@@ -34,8 +35,9 @@ def neighbors(
     else:
         kind, found = "document", _documents(fitted, what, n)
     _show(kind, found, as_json)
-    if found and not as_json:
-        say_next(["semascope", "neighbors", model, found[0][0], *(["--document"] if kind == "document" else [])])
+    example = next((name for name, *_ in found if is_harmless(name) and not name.startswith("-")), None)
+    if example is not None and not as_json:
+        say_next(["semascope", "neighbors", model, example, *(["--document"] if kind == "document" else [])])
 
 
 def _documents(fitted: Any, name: str, n: int) -> list[tuple[str, str, float]]:

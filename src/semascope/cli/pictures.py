@@ -12,7 +12,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from semascope.cli.app import printable
+from semascope.cli.terminal import LONGEST_LINE, harmless
 
 EIGHTHS_WIDE = " ▏▎▍▌▋▊▉█"
 EIGHTHS_HIGH = " ▁▂▃▄▅▆▇█"
@@ -75,7 +75,7 @@ class Name:
         return Measurement(width, width)
 
     def _cut(self, in_ascii: bool) -> str:
-        text = printable(self.text)
+        text = harmless(self.text, LONGEST_LINE)
         text, dots = (text.replace("–", "-"), "...") if in_ascii else (text, "…")
         if cell_len(text) <= LONGEST_NAME:
             return text

@@ -83,9 +83,9 @@ def _scaled(values: NDArray[Any], n: int) -> NDArray[np.int64]:
 
 
 def heldout_table(path: Sequence[Sequence[float]]) -> Table:
-    """Held-out perplexity after iterations and seconds."""
+    """Held-out perplexity, by the model's own prior, after iterations and seconds."""
     table = Table(box=None, header_style="bold")
-    for name in ("iteration", "seconds", "held-out perplexity"):
+    for name in ("iteration", "seconds", "held-out perplexity, own prior"):
         table.add_column(name, justify="right")
     for iteration, seconds, perplexity in path:
         table.add_row(f"{iteration:,.0f}", f"{seconds:,.2f}", f"{perplexity:,.1f}")
@@ -96,7 +96,7 @@ def heldout_picture(path: Sequence[Sequence[float]]) -> RenderableType:
     """Held-out perplexity against time."""
     _, seconds, perplexities = zip(*path, strict=True)
     line = Line([max(s, 1e-6) for s in seconds], perplexities, lambda s: f"{s:.3g} s", lambda p: f"{p:,.0f}")
-    return picture("Held-out perplexity", "by seconds of training", line)
+    return picture("Held-out perplexity, own prior", "by seconds of training", line)
 
 
 def sweep_pictures(trials: Sequence[Trial]) -> list[RenderableType]:

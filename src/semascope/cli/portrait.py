@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.console import Group, RenderableType
-from rich.text import Text
 
 from semascope.cli.app import counted
 from semascope.cli.pictures import WIDEST, Curve, Gallery, bars, picture
+from semascope.cli.screen import Parts
+from semascope.cli.terminal import LONGEST_LINE, LONGEST_NAME, harmless
 from semascope.corpus.analyze import Analyzer
 from semascope.corpus.summary import TOP, Bin, Size, Summary
 
@@ -27,17 +28,19 @@ def facts_of(path: Path, about: Summary) -> RenderableType:
     sizes = ", ".join([counted(about.documents, "document"), counted(about.words, "word"), f"{number(about.tokens)} tokens"])
     spread = [f"density {100 * about.density:.2g}%", counted(about.shards, "shard")]
     spread += [counted(about.empty_documents, "empty document") if about.empty_documents else "no empty documents"]
-    details = {
+    details: dict[str, str | Parts] = {
         "spread": ", ".join(spread),
         **{f"language {language}": _size(size) for language, size in about.by_language.items()},
-        "fields": ", ".join(about.fields),
+        "fields": Parts(*about.fields, separator=", "),
         "analyzer": _settings(about.analyzer),
         "path": about.path or "in memory",
         "fingerprint": about.fingerprint,
     }
-    width = max(12, *(len(name) + 1 for name in details))
-    lines = [Text.assemble((name.ljust(width), "cyan"), value) for name, value in details.items()]
-    return Group(Text.assemble((str(path), "bold"), f": {sizes}"), *lines, "")
+    width = max(12, *(len(harmless(name, LONGEST_NAME)) + 1 for name in details))
+    lines = [
+        Parts((harmless(name, LONGEST_NAME).ljust(width), "cyan"), value, limit=LONGEST_LINE) for name, value in details.items()
+    ]
+    return Group(Parts((str(path), "bold"), f": {sizes}", limit=LONGEST_LINE), *lines, "")
 
 
 def pictures_of(about: Summary) -> Gallery:

@@ -17,11 +17,9 @@ from semascope.cli.app import (
     TextFields,
     TextsArgument,
     command,
-    console,
-    print_json,
-    say_next,
 )
 from semascope.cli.each_document import EachDocument
+from semascope.cli.terminal import Shell, console, print_json, say_next
 
 
 @command
@@ -57,7 +55,9 @@ def predict(
         return
     _show(shown)
     each.say_how_many_more()
-    say_next(["semascope", "predict", model, source, "--json", ">", "labels.jsonl"], ["semascope", "attribute", model, "TEXT"])
+    say_next(
+        ["semascope", "predict", model, source, "--json", Shell("> labels.jsonl")], ["semascope", "attribute", model, "TEXT"]
+    )
 
 
 class Predicted(NamedTuple):
@@ -77,14 +77,13 @@ def _predicted(model: Any, ids: list[str], texts: list[str], top: int) -> Iterat
 
 def _show(rows: list[Predicted]) -> None:
     from rich.table import Table
-    from rich.text import Text
+
+    from semascope.cli.screen import Parts
 
     table = Table(box=None, header_style="bold")
     table.add_column("document", style="cyan")
     table.add_column("labels, the predicted ones in bold")
     for row in rows:
-        line = Text("  ").join(
-            Text(f"{name} {p:.0%}", style="bold" if name in row.labels else "dim") for name, p in row.likely.items()
-        )
-        table.add_row(Text(row.id), line if row.likely else "–")
+        labels = ((f"{name} {p:.0%}", "bold" if name in row.labels else "dim") for name, p in row.likely.items())
+        table.add_row(row.id, Parts(*labels, separator="  ") if row.likely else "–")
     console().print(table)

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from semascope.cli.app import ModelPath, Overwrite, command, counted, say, say_next, waiting
+from semascope.cli.app import ModelPath, Overwrite, command, counted, say
+from semascope.cli.terminal import say_next, tell, waiting
 
 
 @command
@@ -27,5 +28,5 @@ def report(
         written = write_report(model, out, corpus, title, overwrite=overwrite)
     say(out, f"{counted(written.topics, written.noun)}, {written.size / 1e6:.1f} MB; open it in any browser.")
     if written.problem:
-        typer.echo(f"semascope: without documents, for {written.problem}", err=True)
+        tell(f"semascope: without documents, for {written.problem}")
     say_next(["semascope", "explore", model])

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from semascope.cli.app import AsJson, IndexPath, command, console, print_json, printable, readable, say_next, standard_input
+from semascope.cli.app import AsJson, IndexPath, command, standard_input
+from semascope.cli.terminal import LONGEST_LINE, console, print_json, readable, say_next, tell
 from semascope.errors import InputError
 
 if TYPE_CHECKING:
@@ -145,9 +146,9 @@ class Finder:
         queries = self.index.read([query], self.language)
         hits: list[Hit] = self.index.search(query, self.k, by=self.by, where=self.where, language=self.language)
         if not hits:
-            typer.echo(self._why_nothing(queries), err=True)
+            tell(self._why_nothing(queries))
         elif queries.unknown[0]:
-            typer.echo(f"Not in the index: {', '.join(queries.unknown[0])}.", err=True)
+            tell(f"Not in the index: {', '.join(queries.unknown[0])}.")
         return hits
 
     def like(self, name: str) -> list[Hit]:
@@ -155,7 +156,7 @@ class Finder:
         hits = self.index.similar(name, self.k, by=self.by, where=self.where)
         if not hits:
             why = "it has no words, or none in common with them"
-            typer.echo(self._why_filtered() or f"No other document is like {name!r}: {why}.", err=True)
+            tell(self._why_filtered() or f"No other document is like {name!r}: {why}.")
         return hits
 
     def _why_nothing(self, queries: Queries) -> str:
@@ -183,7 +184,9 @@ def _show(hits: Sequence[Hit], as_json: bool, query: str | None = None) -> Hit |
             print_json({**({} if query is None else {"query": query}), **hit.to_dict()})
         return None
     if query is not None:
-        console().print(query, style="bold cyan")
+        from semascope.cli.screen import Parts
+
+        console().print(Parts((query, "bold cyan"), limit=LONGEST_LINE))
     if hits:
         console().print(_table(hits), soft_wrap=False)
     return hits[0] if hits else None
@@ -212,13 +215,14 @@ def _share(score: float, best: float) -> float:
 
 def _described(hit: Hit) -> Any:
     """Id, title and labels on one line, and the passage on the next."""
-    from rich.text import Text
+    from rich.console import Group
 
-    parts = [(hit.id, "bold cyan"), (hit.title, ""), (", ".join(hit.labels), "green")]
-    told = Text("  ").join(Text(printable(said), style) for said, style in parts if said)
+    from semascope.cli.screen import Parts
+
+    title = [hit.title] if hit.title else []
+    labels = [Parts(*hit.labels, separator=", ", style="green")] if hit.labels else []
+    told = Parts((hit.id, "bold cyan"), *title, *labels, separator="  ")
     if hit.snippet is None or not hit.snippet.text:
         return told
-    passage = Text(printable(hit.snippet.text))
-    for mark in hit.snippet.marks:
-        passage.stylize(STYLES[mark.kind], mark.start, mark.end)
-    return Text("\n").join([told, passage])
+    passage = Parts(*((text, STYLES.get(kind or "", "")) for text, kind in hit.snippet.pieces()), limit=LONGEST_LINE)
+    return Group(told, passage)

@@ -7,19 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from semascope.cli.app import (
-    AsJson,
-    IdField,
-    LabelSeparator,
-    LabelsField,
-    TextFields,
-    command,
-    console,
-    counted,
-    say,
-    say_next,
-)
+from semascope.cli.app import AsJson, IdField, LabelSeparator, LabelsField, TextFields, command, counted, say
 from semascope.cli.by_language import analyzers_for
+from semascope.cli.terminal import LONGEST_LINE, console, say_next, tell
 from semascope.errors import InputError
 
 if TYPE_CHECKING:
@@ -117,12 +107,13 @@ def _say_how_it_ended(path: Path, stream: DurableStream, figures: Figures, *, in
     if as_json:
         for part in (f"{path}: {sentence}", bad):
             if part:
-                typer.echo(f"semascope: {part}", err=True)
+                tell(f"semascope: {part}")
         return
+    from semascope.cli.screen import Parts
     from semascope.cli.stream_view import heaviest_labels
 
     console().print(heaviest_labels(figures.model))
     if bad:
-        console().print(bad)
+        console().print(Parts(bad, limit=LONGEST_LINE))
     say(path, sentence)
     say_next(["semascope", "topics", path], ["semascope", "stream", path, "--input", "FILE", "--follow"])

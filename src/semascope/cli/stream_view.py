@@ -9,14 +9,14 @@ from collections import deque
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-import typer
-from rich.console import Console, Group
+from rich.console import Group
 from rich.live import Live
 from rich.table import Table
-from rich.text import Text
 
-from semascope.cli.app import counted, print_json, printable
+from semascope.cli.app import counted
 from semascope.cli.pictures import Bar, Name
+from semascope.cli.screen import Parts, words_in_a_line
+from semascope.cli.terminal import LONGEST_LINE, error_console, print_json, tell
 
 if TYPE_CHECKING:
     from semascope.streaming.learning import DurableStream, Learned
@@ -100,7 +100,7 @@ class View:
         self._stream = stream
         self._as_json = as_json
         on_terminal = sys.stderr.isatty() and not as_json
-        self._live = Live(console=Console(stderr=True), auto_refresh=False, transient=True) if on_terminal else None
+        self._live = Live(console=error_console(), auto_refresh=False, transient=True) if on_terminal else None
         self._next = time.monotonic() + (TABLE_SECONDS if on_terminal else LINE_SECONDS)
 
     def __enter__(self) -> Self:
@@ -117,9 +117,9 @@ class View:
     def say(self, sentence: str) -> None:
         """Say something that people should know."""
         if self._live:
-            self._live.console.print(Text(f"semascope: {sentence}"))
+            self._live.console.print(Parts(f"semascope: {sentence}", limit=LONGEST_LINE))
         else:
-            typer.echo(f"semascope: {sentence}", err=True)
+            tell(f"semascope: {sentence}")
 
     def watch(self, learned: Learned | None) -> None:
         """Acknowledge what was learned, and show how it goes when it is time to."""
@@ -136,7 +136,7 @@ class View:
             spent = time.monotonic() - began
             self._next = began + max(TABLE_SECONDS, spent / MOST_OF_THE_TIME)
         else:
-            typer.echo(self.figures.sentence(self._stream.bad_lines), err=True)
+            tell(self.figures.sentence(self._stream.bad_lines))
             self._next = began + LINE_SECONDS
 
     def _table(self) -> Group:
@@ -147,9 +147,9 @@ class View:
         grid.add_row("documents", f"{figures.documents:,}, {figures.speed:,.0f} a second")
         if figures.perplexity is not None:
             grid.add_row("perplexity", f"{figures.perplexity:,.0f} of the last documents, before they were learned")
-        newest = Text(", ").join(Text(printable(name)[:LONGEST_NAME]) for name in new[:NEWEST])
-        labels = Text(f"{len(figures.model.label_names_):,}, {len(new):,} of them new")
-        grid.add_row("labels", Text.assemble(labels, ": ", newest, ", …" if len(new) > NEWEST else "") if new else labels)
+        newest = Parts(*new[:NEWEST], *(["…"] if len(new) > NEWEST else []), separator=", ", limit=LONGEST_NAME)
+        labels = f"{len(figures.model.label_names_):,}, {len(new):,} of them new"
+        grid.add_row("labels", Parts(f"{labels}: ", newest) if new else labels)
         grid.add_row("bad lines", f"{self._stream.bad_lines:,}")
         grid.add_row("last saved", f"{time.monotonic() - self._stream.saved_at:.0f} seconds ago")
         return Group(grid, "", heaviest_labels(figures.model))
@@ -168,7 +168,7 @@ def heaviest_labels(model: Any) -> Table:
     heaviest = [int(label) for label in (-shares).argsort(kind="stable")[:HEAVIEST]]
     for label in heaviest:
         name = model.label_names_[label]
-        words = Text(" ".join(model.top_words(name, TOP_WORDS)))
+        words = words_in_a_line(model.top_words(name, TOP_WORDS))
         table.add_row(Name(name), f"{shares[label]:.1%}", Bar(shares[label] / max(shares[heaviest[0]], 1e-300)), words)
     return table
 

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from semascope.cli.app import AsJson, CorpusPath, Overwrite, command, console, print_json, say_next
+from semascope.cli.app import AsJson, CorpusPath, Overwrite, command
 from semascope.cli.by_language import listed
 from semascope.cli.fit import MaxIter, ModelName, Tolerance, as_options, class_of
+from semascope.cli.terminal import console, print_json, say_next, tell
 from semascope.errors import InputError
 
 if TYPE_CHECKING:
@@ -51,6 +52,8 @@ def sweep(
     as_json: AsJson = False,
 ) -> None:
     """Try several numbers of topics on CORPUS, and say which is best.
+
+    Held-out perplexity is computed with the model's own prior or smoothing.
 
     Ctrl-C ends it and keeps what is finished.
     """
@@ -139,7 +142,7 @@ class _Target:
         except MissingExtraError as error:
             if not self.folder:
                 raise
-            typer.echo(f"{self.folder}: the picture was left out: {error}", err=True)
+            tell(f"{self.folder}: the picture was left out: {error}")
 
 
 class _ShowAsJson:
@@ -160,26 +163,26 @@ class _ShowAsTable:
         self._began = False
         self._title = (
             f"{name.upper()}, learned from {split.train.n_documents:,} documents and judged by "
-            f"{split.heldout.n_documents:,} held out"
+            f"{split.heldout.n_documents:,} held out, with its own prior or smoothing"
         )
 
     def trial(self, trial: Trial) -> None:
         from rich.text import Text
 
         if not self._began:
-            console().print(f"{self._title}\n")
+            console().print(self._title)
+            console().print()
             console().print(Text(" ".join(f"{name:>10}" for name in COLUMNS), style="bold"))
             self._began = True
         console().print(" ".join(f"{form.format(getattr(trial, name)):>10}" for name, form in COLUMNS.items()))
 
     def end(self, trials: list[Trial], suggestion: Suggestion, interrupted: bool) -> None:
-        from rich.text import Text
-
         from semascope.cli.pictures import Gallery
         from semascope.cli.plots import sweep_pictures
+        from semascope.cli.screen import Parts
 
         if len({trial.topics for trial in trials}) > 1:
             console().print("", Gallery(sweep_pictures(trials)), soft_wrap=False)
         if interrupted:
             console().print("Interrupted; what is finished is above.")
-        console().print(Text.assemble("Suggested: ", (f"{suggestion.topics} topics", "bold"), f" – {suggestion.reason}."))
+        console().print(Parts("Suggested: ", (f"{suggestion.topics} topics", "bold"), f" – {suggestion.reason}."))

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from semascope.cli.app import AsJson, ModelPath, command, console, print_json, say_next, topic_table
+from semascope.cli.app import AsJson, ModelPath, command, topic_table
+from semascope.cli.terminal import console, print_json, say_next
 
 
 @command
