@@ -9,7 +9,8 @@
 
     UserWarning
     ├── InterruptedFitWarning           Ctrl-C ended a fit early; the model so far was kept
-    └── MissingWordsWarning             some words of a prior cannot be used; the sentence names them
+    ├── MissingWordsWarning             some words of a prior cannot be used; the sentence names them
+    └── ExpectedCountsWarning           priors are learned from expected counts, which is biased
 
 Examples
 --------
@@ -50,6 +51,10 @@ class TaskError(SemascopeError, RuntimeError):
 
 class InterruptedFitWarning(UserWarning):
     """Ctrl-C ended a fit early; the model so far was kept."""
+
+
+class ExpectedCountsWarning(UserWarning):
+    """Priors are learned from expected counts, since counts that are not whole cannot be sampled; alpha comes out too large."""
 
 
 class MissingWordsWarning(UserWarning):

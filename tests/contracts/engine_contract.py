@@ -18,15 +18,18 @@ from semascope.corpus.labels import LabelRows, labelled
 from semascope.corpus.shards import frozen
 from semascope.engines.exact import Counts, Scalars
 from semascope.errors import TaskError
-from semascope.storage import open_directory
+from semascope.storage import Layout, open_directory
+from semascope.storage.facts import ListOf, Record, Text
+from semascope.storage.layout import numbers
 from semascope.training.checkpoint import Checkpoints
 from semascope.training.cvb0 import CVB0
+from semascope.training.cvb0_draws import SampledCVB0
 from semascope.training.em import EM
 from semascope.training.labeled import LabeledGibbs, Pairs
 from semascope.training.lanczos import BlockLanczos
 from semascope.training.loop import run
 from semascope.training.priors import WordPrior
-from semascope.training.stopping import StopRule
+from semascope.training.stopping import ITERATIONS, StopRule
 from semascope.training.tempering import TemperedEM
 from semascope.training.textbook import TextbookEM
 from semascope.training.vb import VB
@@ -63,6 +66,10 @@ ALGORITHMS = {
     "CVB0 over few topics that learns its priors, in two languages": lambda corpus: CVB0(
         20, **facts(corpus), few_from=8, learn_alpha=True, learn_eta=True, languages=np.arange(corpus.n_words) % 2
     ),
+    "CVB0 that learns its priors from draws, in two languages": lambda corpus: SampledCVB0(
+        5, **facts(corpus), learn_alpha=True, learn_eta=True, languages=np.arange(corpus.n_words) % 2,
+        first_passes=2, max_sweeps=5,
+    ),
     "VB": lambda corpus: VB(5, **facts(corpus)),
     "VB that learns its priors, in two languages": lambda corpus: VB(
         5, **facts(corpus), learn_alpha=True, learn_eta=True, languages=np.arange(corpus.n_words) % 2
@@ -75,7 +82,22 @@ ALGORITHMS = {
     "tempered EM": lambda corpus: TemperedEM(5, **facts(corpus), tempering=0.8),
     "tempered EM that finds β": lambda corpus: TemperedEM(5, **facts(corpus)),
     "Gibbs sampling of labels": labeled_gibbs,
-}
+}  # fmt: skip
+
+
+class CutOff:
+    """Ends a run after so many iterations, whatever they are for."""
+
+    def __init__(self, n):
+        self.left = n
+
+    def __call__(self, history, seconds):
+        self.left -= 1
+        return ITERATIONS if self.left < 0 else None
+
+
+CUT_OFF_IN_EACH_PHASE = (1, 5, 2)
+"""Iterations after which draws are cut off again and again: in the passes before the sweeps, in these, and in those after."""
 
 
 class Tally(NamedTuple):
@@ -83,6 +105,14 @@ class Tally(NamedTuple):
 
     words: Counts
     sums: Scalars
+
+
+LAYOUT = Layout(
+    "test",
+    1,
+    facts=Record({"note": Text(), "locals": ListOf(Text())}),
+    arrays={"number-*": numbers("shard_documents", 1, dtypes=("int64",))},
+)
 
 
 def tally(shard):
@@ -125,12 +155,12 @@ def locals_are_saved_and_taken_up(engine, corpus, folder):
     with engine.place(corpus.shards(), folder) as placed:
         placed.begin(tally)
         placed.step(count_up, 7)
-        placed.save(folder / "saved", "test", 1, lambda draft: draft.facts.update(note="fine"))
+        placed.save(folder / "saved", LAYOUT, lambda draft: draft.facts.update(note="fine"))
         want = placed.documents(itemgetter("number")).tolist()
-    saved = open_directory(folder / "saved", "test", 1)
+    saved = open_directory(folder / "saved", LAYOUT)
     assert saved.facts["note"] == "fine"
     with engine.place(corpus.shards(), folder) as placed:
-        placed.load_locals(saved)
+        placed.load_locals(saved, lambda shard, local: None)
         assert placed.documents(itemgetter("number")).tolist() == want
         placed.step(count_up, 1)
         assert placed.documents(itemgetter("number")).tolist() == (np.array(want) + 1).tolist()
@@ -142,10 +172,10 @@ def a_broken_writer_leaves_what_was_there(engine, corpus, folder):
 
     with engine.place(corpus.shards(), folder) as placed:
         placed.begin(tally)
-        placed.save(folder / "kept", "test", 1, lambda draft: draft.facts.update(note="old"))
-        assert raised(lambda: placed.save(folder / "kept", "test", 1, fail), OSError)
+        placed.save(folder / "kept", LAYOUT, lambda draft: draft.facts.update(note="old"))
+        assert raised(lambda: placed.save(folder / "kept", LAYOUT, fail), OSError)
         assert placed.agree(1) == 1
-    assert open_directory(folder / "kept", "test", 1).facts["note"] == "old"
+    assert open_directory(folder / "kept", LAYOUT).facts["note"] == "old"
 
 
 def an_error_in_a_task_comes_out_everywhere(engine, corpus, folder):
@@ -192,7 +222,9 @@ def digests(engine, corpus, folder):
         shards = labelled_shards(corpus) if isinstance(algorithm, LabeledGibbs) else corpus.shards()
         whole = run(algorithm, shards, engine, stop=StopRule(6, 0.0))
         unfinished = folder / name
-        run(algorithm, shards, engine, stop=StopRule(4, 0.0), checkpoints=Checkpoints(unfinished, 0.0))
+        parts = [CutOff(n) for n in CUT_OFF_IN_EACH_PHASE] if isinstance(algorithm, SampledCVB0) else [StopRule(4, 0.0)]
+        for number, part in enumerate(parts):
+            run(algorithm, shards, engine, stop=part, checkpoints=Checkpoints(unfinished, 0.0, resume=number > 0))
         resumed = run(algorithm, shards, engine, stop=StopRule(6, 0.0), checkpoints=Checkpoints(unfinished, 1e9, resume=True))
         assert digest(resumed) == digest(whole), name
         found[name] = digest(whole)

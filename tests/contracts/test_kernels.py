@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 import semascope
 from helpers import large_counts
-from semascope import PLSA, Corpus, LabeledLDA, OnlineLabeledLDA, ThreadEngine
+from semascope import LDA, PLSA, Corpus, LabeledLDA, OnlineLabeledLDA, ThreadEngine
 from semascope.kernels import compile as compiling
 
 
@@ -37,6 +37,7 @@ def use_everything(X, texts):
     )
     labelled.perplexity(X)
     labelled.predict(X)
+    list(LDA(3, alpha="auto", eta="auto", batch_size=1000, random_state=0).partial_fit(X).sample_assignments(X))
     OnlineLabeledLDA(n_initial=2, random_state=0).partial_fit(list(texts), labels)
     read = Corpus.from_texts(texts)
     PLSA(1, max_iter=1, random_state=0).fit(read).coherence(read, "c_v")

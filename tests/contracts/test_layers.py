@@ -9,8 +9,8 @@ import semascope
 
 ROOT = Path(semascope.__file__).parent
 LAYERS = [
-    "errors", "machine", "markup", "storage", "kernels", "corpus", "engines", "training", "evaluation", "models", "judging",
-    "retrieval", "streaming", "workflow", "explorer", "cli",
+    "errors", "machine", "markup", "storage", "kernels", "corpus", "engines", "training", "inference", "evaluation", "models",
+    "judging", "retrieval", "streaming", "workflow", "explorer", "cli",
 ]  # fmt: skip
 """Each may import those before it."""
 

@@ -86,7 +86,22 @@ def test_a_grid_goes_by_the_words_held_out(model):
 @pytest.mark.parametrize("model", [LDA(2, random_state=0), PLSA(2, random_state=0)], ids=["LDA", "PLSA"])
 def test_the_score_is_the_mean_log_probability_of_words_held_out(model):
     model.fit(TEXTS)
-    assert model.score(TEXTS) == -math.log(model.perplexity(TEXTS))
+    assert model.score(TEXTS) == -math.log(model.perplexity(TEXTS, prior="own")) == -math.log(model.perplexity(TEXTS))
+
+
+def test_a_grid_finds_the_alpha_of_the_documents_by_the_own_prior():
+    random = np.random.default_rng(0)
+    topics, mixtures = random.dirichlet(np.full(200, 0.05), 20), random.dirichlet(np.full(20, 0.02), 400)
+    counts = np.array([random.multinomial(40, mixture @ topics) for mixture in mixtures])
+    alphas = [0.02, 1.0, 5.0]
+    grid = GridSearchCV(LDA(20, random_state=0, max_iter=30), {"alpha": alphas}, cv=2, refit=False).fit(counts)
+    scores = []
+    for alpha in alphas:
+        model = LDA(20, alpha=alpha, random_state=0, max_iter=30)
+        halves = (counts[200:], counts[:200]), (counts[:200], counts[200:])
+        scores.append(np.mean([-math.log(model.fit(train).perplexity(test, prior="own")) for train, test in halves]))
+    assert np.allclose(grid.cv_results_["mean_test_score"], scores)
+    assert grid.best_params_ == {"alpha": 0.02}
 
 
 def test_the_vectorizer_names_the_words_of_topics_and_labels():

@@ -160,5 +160,12 @@ def test_figures_are_saved_as_drawings_that_stand_alone_and_tables_as_numbers(pa
 
 def test_cells_that_a_spreadsheet_would_run_are_made_text(page):
     visit(page, "#/topics")
-    made = page.evaluate("""async () => (await import("/static/export.js")).csv([{a: "=1+1", b: -2, c: 'say "x", y'}])""")
-    assert made == 'a,b,c\r\n\'=1+1,-2,"say ""x"", y"\r\n'
+    foreign = ["=1+1", "+1", "-1", "@sum", " =1", "\t=1", "\tx", "\r=1", "\n=1", "\u00a0-1", "＝1", ["=1", "b"]]
+    plain = ["word", "a=b", "a - b", "", 'say "x", y', "", "'=1"]
+    rows = [{"=name": value, "number": -2} for value in [*foreign, *plain]]
+    made = page.evaluate("""async (rows) => (await import("/static/export.js")).csv(rows)""", rows)
+    header, *cells = csv.reader(io.StringIO(made, newline=""))
+    assert header == ["'=name", "number"]
+    expected = [" ".join(value) if isinstance(value, list) else value for value in foreign]
+    assert [cell for cell, _ in cells] == [*(f"'{value}" for value in expected), *plain]
+    assert {number for _, number in cells} == {"-2"}, "numbers stay numbers"

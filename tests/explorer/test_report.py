@@ -161,7 +161,7 @@ def test_it_tells_of_topics_documents_time_relations_and_quality(folder):
         "share over time",
         "related topics",
         "coherence",
-        "perplexity",
+        "perplexity, not held-out, own prior",
     ):
         assert part in text
     assert "<mark>" in text

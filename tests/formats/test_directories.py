@@ -1,6 +1,7 @@
 """Directories are written whole or not at all, and refused when they are not what they should be."""
 
 import json
+import mmap
 import os
 import pickle
 import random
@@ -17,9 +18,10 @@ from numpy.testing import assert_array_equal
 
 import directories
 import semascope as ss
-from directories import NEW, OLD, holds, read, write
+from directories import NEW, OLD, THING, holds, read, write
 from semascope.errors import FormatError
-from semascope.storage import is_directory_of, open_directory, writing
+from semascope.storage import Layout, is_directory_of, open_directory, writing
+from semascope.storage.layout import ANY, numbers
 
 
 def data_file(path, name):
@@ -30,15 +32,30 @@ def test_what_is_written_is_read(tmp_path):
     write(tmp_path / "d", OLD)
     assert holds(tmp_path / "d", OLD)
     assert is_directory_of(tmp_path / "d") == "thing"
-    assert_array_equal(open_directory(tmp_path / "d", "thing", 1).array("x", 10, 20), np.arange(10, 20))
+    assert_array_equal(open_directory(tmp_path / "d", THING).array("x", 10, 20), np.arange(10, 20))
+
+
+def owner_of(array):
+    while isinstance(array, np.ndarray | memoryview):
+        array = array.base if isinstance(array, np.ndarray) else array.obj
+    return array
 
 
 def test_arrays_are_memory_mapped_and_cannot_be_written_to(tmp_path):
     write(tmp_path / "d", OLD)
     array = read(tmp_path / "d")["x"]
-    assert isinstance(array.base, np.memmap)
+    assert isinstance(owner_of(array), mmap.mmap)
     with pytest.raises(ValueError, match="read-only"):
         array[0] = 1
+
+
+def test_an_opened_directory_is_pickled_as_little(tmp_path):
+    write(tmp_path / "d", OLD)
+    directory = open_directory(tmp_path / "d", THING)
+    before = len(pickle.dumps(directory))
+    directory.array("x")
+    assert len(pickle.dumps(directory)) == before
+    assert_array_equal(pickle.loads(pickle.dumps(directory)).array("x"), OLD["x"])
 
 
 def test_a_new_version_takes_the_place_of_the_old_one_and_leaves_nothing_behind(tmp_path):
@@ -70,7 +87,7 @@ def test_an_error_at_any_moment_of_writing_leaves_the_old_version_or_the_new_one
 
 
 def test_an_error_in_the_first_writing_leaves_no_directory(tmp_path):
-    with pytest.raises(RuntimeError), writing(tmp_path / "d", "thing", 1) as draft:
+    with pytest.raises(RuntimeError), writing(tmp_path / "d", THING) as draft:
         draft.array("x", np.arange(3))
         raise RuntimeError
     assert not (tmp_path / "d").exists()
@@ -103,9 +120,9 @@ def test_a_process_killed_while_saving_leaves_the_old_version_or_the_new_one(tmp
     assert len(list((tmp_path / "d").iterdir())) == 2  # what the crashes left is cleared away
 
 
-def refusal(path, kind="thing", version=1):
+def refusal(path, layout=THING):
     with pytest.raises(FormatError) as caught:
-        read(path) if kind == "thing" else open_directory(path, kind, version)
+        read(path) if layout is THING else open_directory(path, layout)
     sentence = str(caught.value)
     assert str(path) in sentence
     assert "\n" not in sentence
@@ -138,7 +155,7 @@ def test_only_the_blocks_that_are_used_are_checked(tmp_path):
     content = bytearray(file.read_bytes())
     content[-1] ^= 1
     file.write_bytes(content)
-    directory = open_directory(tmp_path / "d", "thing", 1)
+    directory = open_directory(tmp_path / "d", THING)
     assert directory.array("x", 0, 1000).sum() == 0
     with pytest.raises(FormatError, match="was altered"):
         directory.array("x", (1 << 19) - 10)
@@ -174,7 +191,7 @@ def test_names_that_lead_out_of_the_directory_are_refused(tmp_path, name):
 
 def test_other_directories_are_refused(tmp_path):
     write(tmp_path / "d", OLD)
-    assert "expected a semascope corpus (version 1), found a semascope thing" in refusal(tmp_path / "d", "corpus")
+    assert "expected a semascope corpus (version 1), found a semascope thing" in refusal(tmp_path / "d", Layout("corpus", 1))
     assert "there is no such directory" in refusal(tmp_path / "nowhere")
     (tmp_path / "file").write_text("x")
     assert "this is a file" in refusal(tmp_path / "file")
@@ -185,7 +202,7 @@ def test_other_directories_are_refused(tmp_path):
 
 
 def test_a_newer_version_is_refused_with_advice(tmp_path):
-    with writing(tmp_path / "d", "thing", 2):
+    with writing(tmp_path / "d", Layout("thing", 2)):
         pass
     assert "a newer semascope wrote it" in refusal(tmp_path / "d")
 
@@ -201,7 +218,7 @@ def test_nothing_else_is_ever_overwritten(tmp_path):
     (tmp_path / "mine" / "data-2020").mkdir(parents=True)  # our own names have more to them than this
     with pytest.raises(FormatError, match="will not write"):
         write(tmp_path / "mine", OLD)
-    with writing(tmp_path / "d", "other", 1):
+    with writing(tmp_path / "d", Layout("other", 1)):
         pass
     with pytest.raises(FormatError, match="will not write"):
         write(tmp_path / "d", OLD)
@@ -216,14 +233,14 @@ class Bomb:
 
 def test_loading_never_runs_code(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with writing("d", "model", 1) as draft:
+    with writing("d", Layout("model", 1)) as draft:
         np.save(draft.folder / "topics.npy", np.array([Bomb()], dtype=object), allow_pickle=True)
         (draft.folder / "notes.npy").write_bytes(pickle.dumps(Bomb()))
         draft.facts.update(model="PLSA", settings={}, analyzer=None, fitted={})
     with pytest.raises((FormatError, ValueError)):
         ss.load("d")
     with pytest.raises((FormatError, ValueError)):
-        open_directory("d", "model", 1).array("notes")
+        open_directory("d", Layout("model", 1, arrays={"notes": numbers(ANY)})).array("notes")
     assert not Path("exploded").exists()
 
 

@@ -94,7 +94,7 @@ def test_a_model_of_some_rank_predicts_new_words_better_than_independence():
     train, new = corpus.split(0.2, seed=0)
     some, none = LSA(4, random_state=0).fit(train), LSA(1, random_state=0).fit(train)
     assert some.perplexity(new) < 0.9 * none.perplexity(new)
-    assert some.perplexity(new) < 1.3 * LDA(4, random_state=0).fit(train).perplexity(new)
+    assert some.perplexity(new) < 1.3 * LDA(4, random_state=0).fit(train).perplexity(new, prior="common")
 
 
 def test_the_figure_of_merit_weighs_bits_of_parameters_against_bits_of_distance():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 
 LAST_LETTER = 0x40000
 """No code point from here on is a letter or a digit in any version of Unicode (tested)."""
+
+LARGEST = 2**53
+"""No count that a setting states is larger."""
+
+LONGEST_NGRAM = 100
+"""Words that a run may have: for each length up to the longest, all texts are gone through."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +69,7 @@ class Analyzer:
     max_features: int | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.stop_words, str | None):
+        if isinstance(self.stop_words, Iterable) and not isinstance(self.stop_words, str):
             object.__setattr__(self, "stop_words", tuple(self.stop_words))
         for setting in fields(self):
             value = getattr(self, setting.name)
@@ -131,12 +137,19 @@ def _letters(*, lowercase: bool) -> NDArray[np.uint32]:
 def _check(analyzer: Analyzer) -> None:
     """Say at once what is wrong with the settings."""
     problem = None
-    if not _is_some(analyzer.min_length):
+    if not isinstance(analyzer.lowercase, bool):
+        problem = f"lowercase must be True or False, but was {analyzer.lowercase!r}"
+    elif not _is_some(analyzer.min_length):
         problem = f"min_length must be a whole number of at least 1, but was {analyzer.min_length!r}"
+    elif not isinstance(analyzer.stop_words, str) and not _are_words(analyzer.stop_words or ()):
+        problem = f"stop_words must be a language or a list of words, but was {analyzer.stop_words!r}"
     elif isinstance(analyzer.stop_words, str) and analyzer.stop_words not in (languages := stop_word_languages()):
         problem = f"there are no stop words for {analyzer.stop_words!r}; give a list of words, or one of {', '.join(languages)}"
     elif not _is_range(analyzer.ngrams):
-        problem = f"ngrams must be the shortest and the longest run, such as (1, 2), but was {analyzer.ngrams!r}"
+        problem = (
+            f"ngrams must be the shortest and the longest run, such as (1, 2), of at most {LONGEST_NGRAM} words, "
+            f"but was {analyzer.ngrams!r}"
+        )
     elif not _is_bound(analyzer.min_df) or not _is_bound(analyzer.max_df):
         problem = (
             "min_df and max_df must be whole numbers of documents or shares from 0.0 to 1.0, "
@@ -153,25 +166,31 @@ def _check(analyzer: Analyzer) -> None:
         raise InputError(msg)
 
 
-def _pattern_problem(pattern: str) -> str | None:
+def _pattern_problem(pattern: Any) -> str | None:
+    if not isinstance(pattern, str):
+        return f"token_pattern must be a regular expression, but was {pattern!r}"
     try:
         groups = re.compile(pattern).groups
-    except re.error as error:
+    except (re.error, RecursionError, OverflowError) as error:
         return f"token_pattern {pattern!r} is not a regular expression ({error})"
     return f"token_pattern {pattern!r} has {groups} groups, but may have one at most" if groups > 1 else None
 
 
 def _is_range(value: Any) -> bool:
     whole = isinstance(value, tuple) and len(value) == 2 and all(isinstance(n, int) for n in value)
-    return whole and 1 <= value[0] <= value[1]
+    return whole and 1 <= value[0] <= value[1] <= LONGEST_NGRAM
+
+
+def _are_words(value: Any) -> bool:
+    return isinstance(value, tuple) and all(isinstance(word, str) for word in value)
 
 
 def _is_some(value: Any) -> bool:
-    return isinstance(value, int) and value >= 1
+    return isinstance(value, int) and 1 <= value <= LARGEST
 
 
 def _is_bound(value: Any) -> bool:
-    return value >= 0 if isinstance(value, int) else isinstance(value, float) and 0.0 <= value <= 1.0
+    return 0 <= value <= LARGEST if isinstance(value, int) else isinstance(value, float) and 0.0 <= value <= 1.0
 
 
 def _stemmers() -> list[str]:

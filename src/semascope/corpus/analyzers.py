@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from semascope.corpus.analyze import Analyzer
 from semascope.corpus.lexicon import NAMELESS, said
-from semascope.errors import InputError
+from semascope.errors import FormatError, InputError
+from semascope.storage import MANIFEST
+from semascope.storage.facts import Maybe, Record
+
+if TYPE_CHECKING:
+    from semascope.storage import Directory
 
 Analyzers = Analyzer | Mapping[str, Analyzer]
 
 _BY_LANGUAGE = "by_language"
+_ANALYZERS = Maybe(Record(optional={_BY_LANGUAGE: Record(others=Record())}))
 
 
 def analyzer_of(analyzers: Analyzers, language: str) -> Analyzer:
@@ -46,6 +52,19 @@ def for_vocabulary(analyzers: Analyzers | None) -> Analyzers:
 
 def _without_limits(analyzer: Analyzer) -> Analyzer:
     return replace(analyzer, min_df=1, max_df=1.0, max_features=None)
+
+
+def read_analyzers(directory: Directory) -> Analyzers | None:
+    """Read the analyzers that the manifest of a corpus or a model states."""
+    settings = directory.facts["analyzer"]
+    problem = _ANALYZERS.problem(settings, "facts.analyzer")
+    if problem is None:
+        try:
+            return from_settings(settings)
+        except InputError as error:
+            problem = f"facts.analyzer: {str(error).rstrip('.')}"
+    msg = f"{directory.path / MANIFEST}: {problem}."
+    raise FormatError(msg)
 
 
 def to_settings(analyzers: Analyzers | None) -> dict[str, Any] | None:

@@ -22,7 +22,7 @@ from semascope.corpus.readers.bunch import is_bunch
 from semascope.corpus.readers.counts import CountedDocuments
 from semascope.corpus.readers.tables import IN_MEMORY, whole_frame
 from semascope.corpus.texts import ByLanguage, as_column, in_column
-from semascope.corpus.writing import FORMAT, VERSION, CorpusWriter
+from semascope.corpus.writing import LAYOUT, CorpusWriter
 from semascope.errors import InputError, SourceError
 from semascope.storage import writing
 
@@ -101,7 +101,7 @@ def write_corpus(
     source: Source, analyzers: Analyzers, path: Path, watch: Callable[[int], None] | None, language: str | None
 ) -> None:
     """Build a corpus on disk, block by block."""
-    with naming(source), writing(path, FORMAT, VERSION) as draft, CorpusWriter(draft) as writer:
+    with naming(source), writing(path, LAYOUT) as draft, CorpusWriter(draft) as writer:
         with PieceFiles(draft.folder) as pieces:
             counted = count_source(source, analyzers, pieces, writer.documents, watch, language)
             see_that_there_are_words(counted, analyzers)

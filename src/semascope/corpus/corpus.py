@@ -35,7 +35,7 @@ from semascope.corpus.readers.fields import document_schema
 from semascope.corpus.reprs import shown
 from semascope.corpus.rows import Rows, joined
 from semascope.corpus.shards import ShardRef, cut, frozen, read_only, shard_of
-from semascope.corpus.writing import FORMAT, VERSION, CorpusWriter, fingerprint
+from semascope.corpus.writing import LAYOUT, CorpusWriter, fingerprint
 from semascope.errors import InputError
 from semascope.kernels.rows import renumber
 from semascope.storage import open_directory, writing
@@ -245,11 +245,11 @@ class Corpus:
         """Open a saved corpus; its counts and texts are memory-mapped, not read."""
         from semascope.corpus.stored import StoredCorpus  # which is a corpus itself
 
-        return StoredCorpus(open_directory(path, FORMAT, VERSION))
+        return StoredCorpus(open_directory(path, LAYOUT))
 
     def save(self, path: str | Path) -> None:
         """Write the corpus as a directory; a crash meanwhile leaves what was there before."""
-        with writing(path, FORMAT, VERSION) as draft, CorpusWriter(draft) as writer:
+        with writing(path, LAYOUT) as draft, CorpusWriter(draft) as writer:
             writer.documents(self.documents)
             writer.rows(self.rows)
             writer.finish(self.lexicon, self.analyzer)

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 import polars as pl
 
-from semascope.errors import InputError
+from semascope.errors import FormatError, InputError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from semascope.storage import Directory
 
 NAMELESS = ("",)
 """The languages of whatever is in one language that nobody named."""
@@ -120,6 +122,16 @@ class Lexicon:
             return cls(table["word"], NAMELESS, _unwritable(np.zeros(len(table), np.int32)))
         of_word = table["language"].replace_strict(numbers, return_dtype=pl.Int32).to_numpy()
         return cls(table["word"], tuple(languages), _unwritable(of_word))
+
+
+def read_lexicon(directory: Directory) -> Lexicon:
+    """Read the words of a corpus or a model that was written."""
+    table, languages = directory.table("vocabulary"), tuple(directory.facts.get("languages", NAMELESS))
+    named = set(table["language"].unique()) if "language" in table.columns else set(NAMELESS)
+    if not named <= set(languages) or (languages != NAMELESS) != ("language" in table.columns):
+        msg = f"{directory.path}: the words of the vocabulary are not in the languages that the manifest states."
+        raise FormatError(msg)
+    return Lexicon.from_frame(table, languages)
 
 
 def said(languages: Sequence[str]) -> str:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 
 import polars as pl
 
-from semascope.corpus.analyzers import from_settings
+from semascope.corpus.analyzers import read_analyzers
 from semascope.corpus.corpus import Corpus
-from semascope.corpus.lexicon import NAMELESS, Lexicon
+from semascope.corpus.lexicon import NAMELESS, Lexicon, read_lexicon
 from semascope.corpus.rows import Rows
 from semascope.corpus.shards import Shard, ShardRef, cut, read_only
-from semascope.corpus.writing import FORMAT, VERSION
+from semascope.corpus.writing import LAYOUT
 from semascope.errors import FormatError
 from semascope.storage import MANIFEST, Directory, open_directory
 
@@ -45,7 +46,7 @@ class StoredShard:
 @lru_cache(maxsize=16)
 def _directory(path: Path, fingerprint: str, written: int) -> Directory:
     """Open a corpus once per process, and again when it was written anew."""
-    directory = open_directory(path, FORMAT, VERSION)
+    directory = open_directory(path, LAYOUT)
     if directory.facts["fingerprint"] != fingerprint:
         msg = f"{path}: the corpus was replaced by another one while it was in use."
         raise FormatError(msg)
@@ -57,7 +58,7 @@ class StoredCorpus(Corpus):
 
     def __init__(self, directory: Directory) -> None:
         self._directory = directory
-        self.analyzer = from_settings(directory.facts["analyzer"])
+        self.analyzer = read_analyzers(directory)
 
     @property
     def path(self) -> Path:
@@ -81,11 +82,12 @@ class StoredCorpus(Corpus):
 
     @cached_property
     def rows(self) -> Rows:
+        self._check_words()
         return read_only(Rows(*(self._directory.array(name) for name in Rows._fields)))
 
     @cached_property
     def lexicon(self) -> Lexicon:
-        return Lexicon.from_frame(self._directory.table("vocabulary"), self.languages)
+        return read_lexicon(self._directory)
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -94,8 +96,32 @@ class StoredCorpus(Corpus):
     @cached_property
     def documents(self) -> pl.DataFrame:
         table = self._directory.table("documents")
-        return table.select(self._directory.facts.get("fields", table.columns))
+        fields = self._directory.facts.get("fields", table.columns)
+        if problem := _problem_of_fields(table, fields, self.languages):
+            msg = f"{self._directory.path}: {problem}."
+            raise FormatError(msg)
+        return table.select(fields)
+
+    def _check_words(self) -> None:
+        """Compare the number of words that rows may name with that of the words there are."""
+        if len(self.lexicon) != self.n_words:
+            msg = f"{self._directory.path}: expected {self.n_words:,} words, found {len(self.lexicon):,}."
+            raise FormatError(msg)
 
     def shards(self) -> list[ShardRef]:
         bounds = enumerate(cut(self._directory.array("ends")))
         return [StoredShard(self.path, self.fingerprint, number, first, last) for number, (first, last) in bounds]
+
+
+def _problem_of_fields(table: pl.DataFrame, fields: Sequence[str], languages: Sequence[str]) -> str | None:
+    """Return what is wrong with the fields of documents, if anything."""
+    for name in ("id", "labels", *fields):
+        if name not in fields or name not in table.columns:
+            return f"expected documents with a field {name!r}, but they have none"
+    if table["id"].n_unique() < len(table):
+        return "two documents have the same id"
+    texts = table.schema.get("text", pl.String())
+    found = {field.name for field in texts.fields} if isinstance(texts, pl.Struct) else None
+    if (found is None) != (len(languages) == 1) or not (found or set()) <= set(languages):
+        return "the texts of the documents are not in the languages that the manifest states"
+    return None

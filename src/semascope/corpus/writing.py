@@ -14,14 +14,48 @@ from semascope.corpus.analyzers import Analyzers, to_settings
 from semascope.corpus.documents import ALWAYS, check_unique
 from semascope.corpus.lexicon import Lexicon
 from semascope.corpus.rows import Rows
-from semascope.storage import Draft, GrowingArray, GrowingTable, open_table
+from semascope.storage import Draft, GrowingArray, GrowingTable, Layout, open_table
+from semascope.storage.facts import ListOf, Number, Plain, Record, Text, Whole
+from semascope.storage.layout import TINY, Array, Column, InFacts, Table, indices, pointers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-FORMAT = "corpus"
-VERSION = 2
-"""Since 2, words may have languages."""
+LANGUAGES = ListOf(Text(), low=1, distinct=True)
+"""Codes of languages in a manifest."""
+
+VOCABULARY = Table("n_words", {"word": Column(), "language": Column(required=False)})
+"""The words of a corpus or a model."""
+
+LAYOUT = Layout(
+    kind="corpus",
+    version=2,  # since 2, words may have languages
+    facts=Record(
+        {
+            "n_documents": Whole(), "n_words": Whole(high=np.iinfo(np.int32).max), "n_entries": Whole(), "n_tokens": Number(0),
+            "fingerprint": Text(), "analyzer": Plain(),
+        },
+        optional={"languages": LANGUAGES, "fields": ListOf(Text(), distinct=True)},
+    ),
+    dimensions={name: InFacts((name,)) for name in ("n_documents", "n_words", "n_entries")},
+    arrays={
+        "ends": pointers("n_documents", "n_entries"),
+        "words": indices("n_entries", "n_words", rows="ends"),
+        "counts": Array(("float32",), ("n_entries",), low=TINY, total="n_tokens"),
+    },
+    tables={
+        "vocabulary": VOCABULARY,
+        "documents": Table(
+            "n_documents",
+            {
+                "id": Column(),
+                "labels": Column(("strings",), nullable=True),
+                "text": Column(("string", "by_language"), nullable=True, required=False),
+            },
+            others=Column(("plain",), nullable=True),
+        ),
+    },
+)  # fmt: skip
 
 DTYPES = {"ends": np.int64, "words": np.int32, "counts": np.float32}
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 from semascope.corpus.shards import Shard, ShardRef
-from semascope.storage import Directory, Draft
+from semascope.storage import Directory, Draft, Layout
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,6 +23,9 @@ Locals = Mapping[str, "NDArray[Any]"]
 
 Stats = Any
 """A named tuple of `Counts` and `Scalars` from a task; the same named tuple of their totals from an engine."""
+
+LocalProblem = Callable[[ShardRef, Locals], str | None]
+"""Returns what is wrong with the locals of a shard that were read from disk; None if nothing is."""
 
 T = TypeVar("T")
 
@@ -42,11 +45,11 @@ class Placed(Protocol):
     def documents(self, rows: Callable[[Locals], NDArray[Any]]) -> NDArray[Any]:
         """Give what `rows` makes of the locals of each shard, one row for each of its documents, for all documents."""
 
-    def save(self, target: Path, kind: str, version: int, fill: Callable[[Draft], None]) -> None:
+    def save(self, target: Path, layout: Layout, fill: Callable[[Draft], None]) -> None:
         """Write a directory with all locals and what `fill` adds, whole or not at all: a resumed run gives the same bits."""
 
-    def load_locals(self, directory: Directory) -> None:
-        """Take up the locals that `save` wrote."""
+    def load_locals(self, directory: Directory, problem: LocalProblem) -> None:
+        """Read the locals that `save` wrote; those that `problem` finds something wrong with are refused."""
 
     def agree(self, value: T) -> T:
         """Give one value everywhere: what depends on a clock or a signal must not split the workers."""

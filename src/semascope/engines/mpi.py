@@ -21,14 +21,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from semascope.corpus.shards import Shard, ShardRef
-from semascope.engines.base import Locals, Stats
+from semascope.engines.base import LocalProblem, Locals, Stats
 from semascope.engines.exact import CountTotal
 from semascope.engines.likeness import difference, likeness
 from semascope.engines.spilling import RowMaker, new_row_file
 from semascope.engines.threads import OnThreads
 from semascope.errors import InputError, MissingExtraError
 from semascope.machine import usable_cores
-from semascope.storage import Directory, Draft, writing
+from semascope.storage import Directory, Draft, Layout, writing
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -171,19 +171,19 @@ class OnRanks:
         together(self._comm, lambda: self._threads.write_rows(path, rows))
         return together(self._comm, lambda: np.asarray(np.load(path, mmap_mode="r")))
 
-    def save(self, target: Path, kind: str, version: int, fill: Callable[[Draft], None]) -> None:
+    def save(self, target: Path, layout: Layout, fill: Callable[[Draft], None]) -> None:
         """Rank 0 opens the draft and writes the manifest; every rank writes the locals of its shards into it."""
         leads = self._comm.rank == 0
         with ExitStack() as stack:
-            draft = together(self._comm, lambda: stack.enter_context(writing(target, kind, version)) if leads else None)
+            draft = together(self._comm, lambda: stack.enter_context(writing(target, layout)) if leads else None)
             folder = self._comm.bcast(draft.folder if draft else None, root=0)
-            draft = draft or Draft(folder)
+            draft = draft or Draft(folder, layout)
             together(self._comm, lambda: fill(draft) if leads else None)
             together(self._comm, lambda: self._threads.save_locals(draft))
             together(self._comm, stack.close)  # on rank 0 this syncs, and switches to the new manifest
 
-    def load_locals(self, directory: Directory) -> None:
-        together(self._comm, lambda: self._threads.load_locals(directory))
+    def load_locals(self, directory: Directory, problem: LocalProblem) -> None:
+        together(self._comm, lambda: self._threads.load_locals(directory, problem))
 
     def agree(self, value: T) -> T:
         agreed: T = self._comm.bcast(value, root=0)

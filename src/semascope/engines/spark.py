@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from semascope.corpus.shards import Shard, ShardRef
-from semascope.engines.base import Locals, OneProcess, Stats
+from semascope.engines.base import LocalProblem, Locals, OneProcess, Stats
 from semascope.engines.exact import CountTotal, ScalarTotal
 from semascope.engines.likeness import difference, likeness
 from semascope.engines.spark_session import sentence_of, session_for
 from semascope.engines.spark_worker import REASONS, Iteration, Work, look_around, merged
 from semascope.engines.spilling import RowMaker, load_locals, rows_in_file, save_locals, spill_folder
 from semascope.errors import InputError, TaskError
-from semascope.storage import Directory, Draft, writing
+from semascope.storage import Directory, Draft, Layout, writing
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -160,14 +160,14 @@ class OnSpark:
     def documents(self, rows: RowMaker) -> NDArray[Any]:
         return rows_in_file(self._iteration.work_dir / "all-rows.npy", self._shards, self._iteration.locals, rows)
 
-    def save(self, target: Path, kind: str, version: int, fill: Callable[[Draft], None]) -> None:
-        with writing(target, kind, version) as draft:
+    def save(self, target: Path, layout: Layout, fill: Callable[[Draft], None]) -> None:
+        with writing(target, layout) as draft:
             fill(draft)
             save_locals(draft, self._shards, self._iteration.locals)
 
-    def load_locals(self, directory: Directory) -> None:
+    def load_locals(self, directory: Directory, problem: LocalProblem) -> None:
         self._iteration.folder.mkdir(exist_ok=True)
-        load_locals(directory, self._shards, self._iteration.locals)
+        load_locals(directory, self._shards, self._iteration.locals, problem)
 
     def agree(self, value: T) -> T:
         return value

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from semascope.corpus.shards import ShardRef
-from semascope.engines.base import Locals
-from semascope.storage import Directory, Draft
+from semascope.engines.base import LocalProblem, Locals
+from semascope.errors import FormatError
+from semascope.storage import Directory, Draft, open_array
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -58,7 +59,7 @@ class SpilledLocals:
     def __getitem__(self, number: int) -> Locals:
         """Map the arrays of a shard."""
         files = sorted(self._folder.glob(f"*-{number:06d}.npy"))
-        return {file.name.rsplit("-", 1)[0]: np.load(file, mmap_mode="r") for file in files}
+        return {file.name.rsplit("-", 1)[0]: open_array(file) for file in files}
 
     def __setitem__(self, number: int, arrays: Locals) -> None:
         """Write the arrays of a shard. What was mapped before stays as it is: the new file takes the place of the old."""
@@ -80,9 +81,9 @@ RowMaker = Callable[[Locals], "NDArray[Any]"]
 """Makes of the locals of a shard one row for each of its documents."""
 
 
-def local_name(name: str, number: int) -> str:
-    """Name of the file that holds a local array of a shard."""
-    return f"{name}-{number:06d}"
+def local_name(name: str, number: int | str) -> str:
+    """Return the name of the file that holds a local array of a shard; with ``*`` the pattern of those of all shards."""
+    return f"{name}-{number}" if isinstance(number, str) else f"{name}-{number:06d}"
 
 
 def save_locals(draft: Draft, shards: Sequence[ShardRef], kept: AllLocals) -> None:
@@ -94,12 +95,16 @@ def save_locals(draft: Draft, shards: Sequence[ShardRef], kept: AllLocals) -> No
         draft.facts["locals"] = list(arrays)
 
 
-def load_locals(directory: Directory, shards: Sequence[ShardRef], kept: AllLocals) -> None:
-    """Take up the locals of some shards that `save_locals` wrote."""
+def load_locals(directory: Directory, shards: Sequence[ShardRef], kept: AllLocals, problem: LocalProblem) -> None:
+    """Read the locals of some shards that `save_locals` wrote, unless there is a problem with any of them."""
     names = directory.facts["locals"]
     for shard in shards:
-        stored = {name: directory.array(local_name(name, shard.number)) for name in names}
-        kept[shard.number] = {name: np.array(array) for name, array in stored.items()}
+        sizes = {"shard_documents": shard.n_documents}
+        local = {name: np.array(directory.array(local_name(name, shard.number), sizes=sizes)) for name in names}
+        if found := problem(shard, local):
+            msg = f"{directory.path}: the arrays of shard {shard.number} do not fit together: {found}."
+            raise FormatError(msg)
+        kept[shard.number] = local
 
 
 def new_row_file(path: Path, like: NDArray[Any], n_documents: int) -> None:

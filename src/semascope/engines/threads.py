@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from semascope.corpus.shards import Shard, ShardRef
-from semascope.engines.base import Locals, OneProcess, Stats
+from semascope.engines.base import LocalProblem, Locals, OneProcess, Stats
 from semascope.engines.exact import Accumulator
 from semascope.engines.spilling import (
     AllLocals,
@@ -25,7 +25,7 @@ from semascope.engines.spilling import (
     write_rows,
 )
 from semascope.machine import usable_cores
-from semascope.storage import Directory, Draft, writing
+from semascope.storage import Directory, Draft, Layout, writing
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -130,8 +130,8 @@ class OnThreads:
         """Write what `rows` makes of the locals of these shards into a file with the rows of all documents."""
         write_rows(path, self._shards, self._locals, rows)
 
-    def save(self, target: Path, kind: str, version: int, fill: Callable[[Draft], None]) -> None:
-        with writing(target, kind, version) as draft:
+    def save(self, target: Path, layout: Layout, fill: Callable[[Draft], None]) -> None:
+        with writing(target, layout) as draft:
             fill(draft)
             self.save_locals(draft)
 
@@ -139,8 +139,8 @@ class OnThreads:
         """Write the locals of these shards."""
         save_locals(draft, self._shards, self._locals)
 
-    def load_locals(self, directory: Directory) -> None:
-        load_locals(directory, self._shards, self._locals)
+    def load_locals(self, directory: Directory, problem: LocalProblem) -> None:
+        load_locals(directory, self._shards, self._locals, problem)
 
     def agree(self, value: T) -> T:
         return value

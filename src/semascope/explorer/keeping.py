@@ -149,7 +149,7 @@ class Keeper:
     def _keep_up(self) -> None:
         try:
             self._overview = read_overview(self.path, self._corpus)
-        except (SemascopeError, OSError):  # loading says what is wrong
+        except Exception:  # loading says what is wrong
             self._overview = None
         if self._overview is not None:
             self._asked.wait(LOOK_SECONDS)  # to import more now would hold up the first answer
@@ -172,6 +172,9 @@ class Keeper:
             except (SemascopeError, OSError) as error:  # its files may have been replaced while they were opened
                 if tries_left == 0:
                     self._problem = str(error)
+            except Exception as error:  # without this thread every request would wait for ever
+                self._problem = f"{self.path}: cannot be shown ({type(error).__name__}: {error})."
+                return
             else:
                 return
 

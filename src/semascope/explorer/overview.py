@@ -13,21 +13,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from semascope.corpus.analyze import Analyzer
-from semascope.corpus.analyzers import from_settings
-from semascope.corpus.lexicon import NAMELESS, Lexicon
+from semascope.corpus.analyzers import read_analyzers
+from semascope.corpus.lexicon import Lexicon, read_lexicon
+from semascope.corpus.writing import LAYOUT
 from semascope.errors import FormatError, InputError
+from semascope.models.layouts import KIND, topic_layout
 from semascope.models.maps import topic_map
 from semascope.models.names import shown_names
 from semascope.models.themes import TOPICS, Themes
 from semascope.storage import Directory, open_directory
-from semascope.storage.manifest import read_manifest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-KIND, VERSION = "model", 2
-"""Of directories, as `semascope.models.base` has them."""
-CORPUS, CORPUS_VERSION = "corpus", 2
 FIRST_WORDS = 10
 WITH_TOPICS = ("PLSA", "LDA", "PolylingualLDA")
 WITH_LABELS = ("LabeledLDA", "OnlineLabeledLDA")
@@ -57,7 +55,7 @@ class Overview:
 
 def see_that_it_can_be_explored(path: Path) -> str:
     """Give the kind of model at a path, or say that there is none, or none with topics."""
-    name = str(open_directory(path, KIND, VERSION).facts["model"])
+    name = str(open_directory(path, KIND).facts["model"])
     if name in WITH_TOPICS or name in WITH_LABELS:
         return name
     msg = f"{path}: holds {name}, which has no topics to explore; search by it with: semascope index {path} INDEX"
@@ -66,9 +64,10 @@ def see_that_it_can_be_explored(path: Path) -> str:
 
 def read_overview(path: Path, corpus: Path | None) -> Overview | None:
     """Read what is seen first of a model with topics; None for labels, of which more must be loaded."""
-    directory = open_directory(path, KIND, VERSION)
+    directory = open_directory(path, KIND)
     if directory.facts["model"] not in WITH_TOPICS:
         return None
+    directory = directory.seen_as(topic_layout())
     themes, table = _themes(directory), directory.array("doc_topics")
     largest = np.bincount(table.argmax(axis=1), minlength=len(themes)) if len(table) else np.zeros(len(themes), np.int64)
     about = see_corpus(corpus or own_path(directory.facts["fitted"].get("corpus_")), given=corpus is not None)
@@ -90,7 +89,7 @@ def see_corpus(path: Path | None, *, given: bool) -> AboutCorpus:
         problem = "the model was not fitted to a corpus on disk, so its documents cannot be shown; name one with --corpus."
         return AboutCorpus(None, None, problem)
     try:
-        facts = read_manifest(path, CORPUS, CORPUS_VERSION).facts
+        facts = open_directory(path, LAYOUT).facts
     except FormatError as error:
         moved = f"the corpus that the model was fitted to is no longer at {path}; name it with --corpus."
         return AboutCorpus(None, None, str(error) if given or path.exists() else moved)
@@ -112,7 +111,7 @@ def _themes(directory: Directory) -> Themes:
     named, shares = [name is not None for name in given], np.asarray(directory.array("topic_shares"), np.float64)
     words = Lexicon.of([f"x{j}" for j in range(topics.shape[1])])
     if "vocabulary.arrow" in directory:
-        words = Lexicon.from_frame(directory.table("vocabulary"), facts.get("languages", NAMELESS))
+        words = read_lexicon(directory)
     languages = words.languages if len(words.languages) > 1 else ()
-    names, analyzer = shown_names(given, len(topics)), from_settings(facts["analyzer"]) or Analyzer()
+    names, analyzer = shown_names(given, len(topics)), read_analyzers(directory) or Analyzer()
     return Themes(TOPICS, names, named, shares, words.words, languages, words.of_word, analyzer, topics)

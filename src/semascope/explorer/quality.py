@@ -17,7 +17,7 @@ COHERENCE_WORDS = 10
 class Quality:
     """What there is to say of how good a model is.
 
-    perplexity   of the documents that it was judged by, if there are any with words
+    perplexity   of the documents that it was judged by, by the model's own prior; None where none of them has words
     documents    how many these are
     held_out     whether they are others than it was fitted to
     coherence    npmi of each topic's top words, in the corpus

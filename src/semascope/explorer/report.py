@@ -172,7 +172,8 @@ def _quality(model: Any, quality: Quality | None) -> Iterator[Markup]:
     if len(steps) > 1:
         charts.append(_line_chart(f"{name}, by iteration", range(1, len(steps) + 1), steps))
     if len(watched) > 1:
-        charts.append(_line_chart("held-out perplexity, by iteration", [w[0] for w in watched], [w[2] for w in watched]))
+        name = "held-out perplexity, own prior, by iteration"
+        charts.append(_line_chart(name, [w[0] for w in watched], [w[2] for w in watched]))
     if charts:
         yield element("div", *charts, class_="charts")
     if not rows and not charts:
@@ -181,7 +182,7 @@ def _quality(model: Any, quality: Quality | None) -> Iterator[Markup]:
 
 def _measures(quality: Quality) -> Iterator[Markup]:
     if quality.perplexity is not None:
-        name = "held-out perplexity" if quality.held_out else "perplexity, not held-out"
+        name = "held-out perplexity, own prior" if quality.held_out else "perplexity, not held-out, own prior"
         told = (
             "lower is better" if quality.held_out else "of the documents it was fitted to, which flatters it; lower is better"
         )

@@ -76,12 +76,12 @@ def pair_of(tables, word, label):
 
 @strict_kernel
 def fill_buckets(tables):
-    """Enter all pairs into empty buckets."""
+    """Enter all pairs into empty buckets; a pair that stands twice is entered once."""
     last = len(tables.buckets) - 1
     for pair in range(tables.numbers[N_PAIRS]):
         key = (np.int64(tables.word[pair]) << 32) | np.int64(tables.label[pair])
         at = np.int64(mix(np.uint64(key))) & last
-        while tables.buckets[at, 0] >= 0:
+        while tables.buckets[at, 0] >= 0 and tables.buckets[at, 0] != key:
             at = (at + 1) & last
         tables.buckets[at, 0], tables.buckets[at, 1] = key, pair
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -13,19 +14,22 @@ import polars as pl
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
-from semascope.corpus.analyzers import Analyzers, from_settings, to_settings
+from semascope.corpus.analyzers import Analyzers, read_analyzers, to_settings
 from semascope.corpus.building import Source
 from semascope.corpus.corpus import Corpus
-from semascope.corpus.lexicon import NAMELESS, Lexicon
+from semascope.corpus.lexicon import Lexicon, read_lexicon
 from semascope.corpus.shards import ShardRef
 from semascope.engines.base import Engine
 from semascope.engines.threads import ThreadEngine
-from semascope.errors import InputError, InterruptedFitWarning
+from semascope.errors import FormatError, InputError, InterruptedFitWarning
 from semascope.evaluation.coherence import coherence, diversity
 from semascope.evaluation.watching import in_turn
 from semascope.models.given import is_number, is_texts, is_whole, seed_of, told_apart
+from semascope.models.layouts import FITTED
 from semascope.models.settings import read_settings, write_settings
-from semascope.storage import Directory, Draft, writing
+from semascope.storage import MANIFEST, Directory, Draft, Layout, writing
+from semascope.storage.facts import Fact, Maybe, Record, Whole
+from semascope.storage.layout import Array
 from semascope.training.checkpoint import Checkpoints, identity_of
 from semascope.training.loop import Fitted, run
 from semascope.training.progress import progress_bar
@@ -34,9 +38,8 @@ from semascope.training.stopping import INTERRUPTED, StopRule
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-FORMAT = "model"
-VERSION = 2
-"""Since 2, words may have languages."""
+
+_SEED = Maybe(Whole(high=2**128))
 
 
 class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -44,10 +47,10 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     noun: ClassVar[str]
     """What its dimensions are called."""
-    saved_arrays: ClassVar[tuple[str, ...]] = ()
-    """Fitted attributes kept as arrays, beside `components_`."""
-    saved_facts: ClassVar[tuple[str, ...]] = ("n_iter_", "stopped_by_", "n_features_in_", "corpus_")
-    """Fitted attributes kept in the manifest."""
+    saved_arrays: ClassVar[Mapping[str, Array]] = {}
+    """Fitted attributes kept as arrays, beside `components_`, and what their entries may be."""
+    saved_facts: ClassVar[Mapping[str, Fact]] = FITTED
+    """Fitted attributes kept in the manifest, and what they may be."""
 
     components_: NDArray[Any]
     analyzer_: Analyzers | None
@@ -120,23 +123,27 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _see_that_it_makes_sense(self, corpus: Corpus, problem: str | None) -> None:
         """Say at once what is wrong with the settings that all models have, or with those of this one."""
-        problem = self._problem_of_size(corpus) or self._problem_of_stopping() or problem
+        problem = self._problem_of_settings() or self._problem_of_size(corpus) or problem
         if problem:
             msg = f"{type(self).__name__}: {problem}."
             raise InputError(msg)
 
-    def _problem_of_size(self, corpus: Corpus) -> str | None:
-        """What is wrong with the number of dimensions, or with their precision, if anything."""
-        most = min(corpus.n_documents, corpus.n_words)
+    def _problem_of_settings(self) -> str | None:
+        """Return what is wrong with the settings, whatever the data, if anything."""
         if not is_whole(self.n_components) or self.n_components < 1:
             return f"n_components must be a whole number of at least 1, but was {self.n_components!r}"
+        if self.dtype not in ("float32", "float64"):
+            return f'dtype must be "float32" or "float64", but was {self.dtype!r}'
+        return self._problem_of_stopping()
+
+    def _problem_of_size(self, corpus: Corpus) -> str | None:
+        """Return what is wrong with the number of dimensions for the data, if anything."""
+        most = min(corpus.n_documents, corpus.n_words)
         if self.n_components > most:
             return (
                 f"{self.n_components} {self.noun} are more than the data can tell apart: with {corpus.n_documents:,} documents "
                 f"and {corpus.n_words:,} words, ask for at most {most}"
             )
-        if self.dtype not in ("float32", "float64"):
-            return f'dtype must be "float32" or "float64", but was {self.dtype!r}'
         return None
 
     def _problem_of_stopping(self) -> str | None:
@@ -238,7 +245,7 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self._engine().once(lambda: self._write(path))
 
     def _write(self, path: str | Path) -> None:
-        with writing(path, FORMAT, VERSION) as draft:
+        with writing(path, self._file_layout()) as draft:
             self._write_components(draft)
             for name in self.saved_arrays:
                 draft.array(name.rstrip("_"), getattr(self, name))
@@ -254,19 +261,40 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             write_settings(draft, self.get_params(deep=False))
 
     @classmethod
+    def _layout(cls) -> Layout:
+        """Return what a directory of this kind of model may hold."""
+        layout = cls._file_layout()
+        optional = {name: fact for name, fact in cls.saved_facts.items() if hasattr(cls, name)}  # older versions had none
+        required = {name: fact for name, fact in cls.saved_facts.items() if name not in optional}
+        return layout.also(facts={"fitted": Record(required, optional)})
+
+    @classmethod
+    @abstractmethod
+    def _file_layout(cls) -> Layout:
+        """Return the arrays and tables of this kind of model, and the facts that others do not have."""
+
+    @classmethod
     def _from_directory(cls, directory: Directory) -> Self:
         facts = directory.facts
-        model = cls(**read_settings(directory))
+        model = cls(**read_settings(directory, cls._get_param_names()))
         model._read_components(directory)
         for name in cls.saved_arrays:
             setattr(model, name, directory.array(name.rstrip("_")))
-        for name, value in facts["fitted"].items():
-            setattr(model, name, value)
+        for name in cls.saved_facts:
+            if name in facts["fitted"]:
+                setattr(model, name, facts["fitted"][name])
         model._take_more_facts(facts)
-        model.analyzer_ = from_settings(facts["analyzer"])
-        words = directory.table("vocabulary") if "vocabulary.arrow" in directory else None
-        model._lexicon = None if words is None else Lexicon.from_frame(words, facts.get("languages", NAMELESS))
+        model.analyzer_ = read_analyzers(directory)
+        model._lexicon = read_lexicon(directory) if "vocabulary.arrow" in directory else None
+        problem = _SEED.problem(model.random_state, "random_state") or model._problem_when_loaded()
+        if problem:
+            msg = f"{directory.path / MANIFEST}: {' '.join(problem.split())}."  # arrays are printed in several lines
+            raise FormatError(msg)
         return model
+
+    def _problem_when_loaded(self) -> str | None:
+        """Return what keeps a model that was read from being used, if anything."""
+        return self._problem_of_settings()
 
     def _write_components(self, draft: Draft) -> None:
         """Keep what `components_` are made of."""

@@ -16,6 +16,7 @@ from semascope.corpus.readers.bunch import is_bunch
 from semascope.corpus.readers.tables import is_frame
 from semascope.corpus.texts import of_column
 from semascope.errors import InputError
+from semascope.kernels.heldout import LARGEST_COUNT
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -71,13 +72,18 @@ def seed_of(random_state: Any) -> int:
 
 
 def is_whole(value: Any) -> bool:
-    """Tell a whole number; True and False are none."""
-    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    """Tell a whole number of 64 bits; True and False are none."""
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool) and abs(int(value)) < 2**63
 
 
 def is_number(value: Any) -> bool:
     """Tell a single number, Python's or NumPy's; True and False are none."""
     return isinstance(value, float | int | np.floating | np.integer) and not isinstance(value, bool)
+
+
+def can_be_dealt(counts: NDArray[Any]) -> bool:
+    """Tell whether counts are whole numbers of tokens that can be gone through one by one."""
+    return bool(np.all((counts == np.floor(counts)) & (counts <= LARGEST_COUNT)))
 
 
 def is_positive(value: Any) -> bool:

@@ -76,6 +76,15 @@ def as_given(lists: Sequence[Sequence[str]], form: str, columns: Sequence[str]) 
     return np.array([int(label) for label in first] if form == ONE_NUMBER else first)
 
 
+def is_whole_number(label: str) -> bool:
+    """Tell whether a label is the name of a whole number."""
+    try:
+        int(label)
+    except ValueError:
+        return False
+    return True
+
+
 def _as_series(lists: list[list[str]]) -> pl.Series:
     """Lists of labels, by way of Arrow: polars itself would make a series of each."""
     return pl.Series("labels", pa.array(lists, pa.list_(pa.large_string())), dtype=pl.List(pl.String))

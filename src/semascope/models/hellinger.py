@@ -82,9 +82,10 @@ class HellingerEstimate(Model):
         return log_likelihood
 
     def perplexity(self, X: Any, *, smoothing: float = SMOOTHING, seed: int = 0) -> float:
-        """Give the held-out perplexity of documents by document completion; lower is better.
+        """Compute the held-out perplexity of documents by document completion; lower is better.
 
         One half of the words of each is folded in, the other half predicted: the same halves that topic models are judged by.
+        There are no topics to have a prior: the model's own smoothing by ε takes its place.
         """
         log_likelihood, n_tokens = self._likelihood(X, partial(halves, known=self._known(), seed=seed), smoothing)
         return math.exp(-log_likelihood / n_tokens)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -12,11 +12,16 @@ from semascope.corpus.labels import LabelRows, labelled, names_in, rows_of_label
 from semascope.corpus.shards import frozen
 from semascope.engines.base import Engine
 from semascope.engines.threads import ThreadEngine
+from semascope.kernels.heldout import LARGEST_COUNT
 from semascope.models.base import Model
-from semascope.models.given import is_whole, seed_of
+from semascope.models.given import can_be_dealt, is_whole, seed_of
 from semascope.models.given_labels import INDICATOR, LISTS, GivenLabels, given_labels
 from semascope.models.label_scores import Calibration, calibrated
 from semascope.models.labelled import LabelledModel
+from semascope.models.layouts import LABEL_ARRAYS, label_layout
+from semascope.storage import Layout
+from semascope.storage.facts import HISTORY, Fact
+from semascope.storage.layout import Array
 from semascope.training.checkpoint import Checkpoints, plain
 from semascope.training.labeled import LabeledGibbs, Pairs
 from semascope.training.labelwords import LabelWords
@@ -86,8 +91,8 @@ class LabeledLDA(LabelledModel):
     ['bark', 'dogs']
     """
 
-    saved_arrays: ClassVar[tuple[str, ...]] = ("label_documents_",)
-    saved_facts: ClassVar[tuple[str, ...]] = (*Model.saved_facts, "log_likelihood_")
+    saved_arrays: ClassVar[Mapping[str, Array]] = LABEL_ARRAYS
+    saved_facts: ClassVar[Mapping[str, Fact]] = {**Model.saved_facts, "log_likelihood_": HISTORY}
 
     label_documents_: NDArray[np.int64]
     log_likelihood_: Sequence[float]
@@ -183,16 +188,24 @@ class LabeledLDA(LabelledModel):
         rows = rows_of_labels(given.lists, names)
         return Learned(corpus, names, rows.with_more(len(names), self.background), given.form)
 
-    def _problem(self, corpus: Corpus, given: GivenLabels) -> str | None:
-        """What is wrong with the settings of this model, or with the data, if anything."""
-        if not is_whole(self.background) or self.background < 0:
+    @classmethod
+    def _file_layout(cls) -> Layout:
+        return label_layout(cls.saved_arrays)
+
+    def _problem_of_settings(self) -> str | None:
+        problem = super()._problem_of_settings() or self._problem_of_stopping()
+        if problem is None and (not is_whole(self.background) or self.background < 0):
             return f"background must be a whole number of at least 0, but was {self.background!r}"
-        if self.burn_in is not None and (not is_whole(self.burn_in) or self.burn_in < 0):
+        if problem is None and self.burn_in is not None and (not is_whole(self.burn_in) or self.burn_in < 0):
             return f"burn_in must be a whole number of at least 0, or None, but was {self.burn_in!r}"
+        return problem
+
+    def _problem(self, corpus: Corpus, given: GivenLabels) -> str | None:
+        """What is wrong with the data, if anything."""
         if not names_in(given.lists):
             return "no document has a label, and there is nothing to learn without any"
-        if np.any(corpus.rows.counts != np.floor(corpus.rows.counts)):
-            return "every word is sampled by itself, so counts must be whole numbers, but some are not"
+        if not can_be_dealt(corpus.rows.counts):
+            return f"every word is sampled by itself, so counts must be whole numbers up to {LARGEST_COUNT:,}, but some are not"
         return None
 
 

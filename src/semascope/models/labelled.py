@@ -15,11 +15,12 @@ from semascope.corpus.analyze import Analyzer
 from semascope.corpus.corpus import Corpus
 from semascope.corpus.labels import LabelRows, labelled, rows_of_labels
 from semascope.corpus.passages import Tokens, tokens_of
-from semascope.errors import InputError
+from semascope.errors import FormatError, InputError
+from semascope.evaluation.heldout import COMMON, COMMON_ALPHA, OWN, check_prior
 from semascope.evaluation.labels import perplexity_with_labels
 from semascope.models.attribution import Attributed, attributed, best_passage, numbers_of
 from semascope.models.given import is_positive, is_whole, names_of_features
-from semascope.models.given_labels import given_labels
+from semascope.models.given_labels import ONE_NUMBER, given_labels, is_whole_number
 from semascope.models.label_scores import Calibration
 from semascope.models.plotting import Plots
 from semascope.models.predicting_labels import PredictsLabels
@@ -182,8 +183,8 @@ class LabelledModel(Plots, ShowsTopics, PredictsLabels):
 
     # --- judging -------------------------------------------------------------------------------------------------------------
 
-    def perplexity(self, X: Any, y: Any = None, *, seed: int = 0) -> float:
-        """Give the held-out perplexity of documents with labels, by document completion; lower is better.
+    def perplexity(self, X: Any, y: Any = None, *, prior: str = OWN, seed: int = 0) -> float:
+        """Compute the held-out perplexity of documents with labels, by document completion; lower is better.
 
         Of each document one half of the words, chosen at random, tells how much is due to each of its labels, and the other
         half is predicted. Words the model does not know are left out. A label that it does not know gives every word the same
@@ -196,16 +197,19 @@ class LabelledModel(Plots, ShowsTopics, PredictsLabels):
         y : labels of the documents, optional
             As in `fit`; by default those of the corpus. A document without labels may use all, or the background if there is
             one.
+        prior : {"own", "common"}, default="own"
+            Prior of the labels of a document: `alpha`, or 0.1 for each whatever the model.
         seed : int, default=0
-            Decides the halves.
+            Determines the halves.
         """
+        check_prior(prior)
         corpus = self._corpus_to_use(X)
         given = corpus.labels if y is None else given_labels(y, corpus.n_documents).lists
         new = [name for name in given.explode().drop_nulls().unique(maintain_order=True) if name]
         unknown = sorted({*new} - {*self.label_names_})
         known, rows = self.label_words_.with_unknown(len(unknown)), self._rows_of(given, unknown)
-        shards = labelled(corpus.shards(), rows)
-        return perplexity_with_labels(known, shards, self._engine(), alpha=self.alpha, seed=seed)
+        shards, alpha = labelled(corpus.shards(), rows), COMMON_ALPHA if prior == COMMON else self.alpha
+        return perplexity_with_labels(known, shards, self._engine(), alpha=alpha, seed=seed)
 
     def _rows_of(self, given: pl.Series, unknown: Sequence[str] = ()) -> LabelRows:
         """Give the labels of each document by number, then the background; labels that are unknown come after it."""
@@ -216,10 +220,14 @@ class LabelledModel(Plots, ShowsTopics, PredictsLabels):
 
     # --- fitting -------------------------------------------------------------------------------------------------------------
 
-    def _problem_of_size(self, corpus: Corpus) -> str | None:
+    def _problem_of_settings(self) -> str | None:
         for name in ("alpha", "eta"):
             if not is_positive(getattr(self, name)):
                 return f"{name} must be a number above 0, but was {getattr(self, name)!r}"
+        return None
+
+    def _problem_of_size(self, corpus: Corpus) -> str | None:
+        """Labels are as many as the documents have."""
         return None
 
     # --- on disk -------------------------------------------------------------------------------------------------------------
@@ -228,13 +236,32 @@ class LabelledModel(Plots, ShowsTopics, PredictsLabels):
         known = self.label_words_
         for name, file in FILES.items():
             draft.array(file, getattr(known, name))
-        draft.table("labels", pl.DataFrame({"label": pl.Series(self.label_names_, dtype=pl.String)}))
+        self._write_labels(draft)
         draft.facts["eta"] = known.eta
 
+    def _write_labels(self, draft: Draft) -> None:
+        draft.table("labels", pl.DataFrame({"label": pl.Series(self.label_names_, dtype=pl.String)}))
+
     def _read_components(self, directory: Directory) -> None:
+        self._read_labels(directory)
         arrays = {name: directory.array(file) for name, file in FILES.items()}
         self.label_words_ = LabelWords(**arrays, eta=directory.facts["eta"])
+
+    def _read_labels(self, directory: Directory) -> None:
         self.label_names_ = directory.table("labels")["label"].to_list()
+        if len(set(self.label_names_)) < len(self.label_names_):
+            msg = f"{directory.path}: two labels have the same name."
+            raise FormatError(msg)
+        if directory.facts["label_form"] == ONE_NUMBER and not all(map(is_whole_number, self.label_names_)):
+            msg = f"{directory.path}: labels that are numbers have names that are none."
+            raise FormatError(msg)
+
+    def _problem_when_loaded(self) -> str | None:
+        if problem := super()._problem_when_loaded():
+            return problem
+        if self.label_words_.n_labels < len(self.label_names_):
+            return f"there are {len(self.label_names_):,} names of labels, but words of {self.label_words_.n_labels:,}"
+        return None
 
     def _more_facts(self) -> dict[str, Any]:
         return {"label_form": self._label_form, "calibration": list(self._calibration)}

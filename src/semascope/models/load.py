@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from semascope.errors import FormatError, InputError
-from semascope.models.base import FORMAT, VERSION, Model
+from semascope.models.base import Model
 from semascope.models.labeled import LabeledLDA
 from semascope.models.labelled import LabelledModel
+from semascope.models.layouts import KIND
 from semascope.models.lda import LDA
 from semascope.models.lsa import LSA
 from semascope.models.online_labeled import OnlineLabeledLDA
@@ -16,7 +17,6 @@ from semascope.models.plsa import PLSA
 from semascope.models.polylingual import PolylingualLDA
 from semascope.models.topicmodel import TopicModel
 from semascope.storage import open_directory
-from semascope.storage.manifest import read_manifest
 
 MODELS: dict[str, type[Model]] = {
     "LDA": LDA,
@@ -39,17 +39,17 @@ def load(path: str | Path) -> Any:
     >>> load(directory).top_words(1)
     [['text']]
     """
-    directory = open_directory(path, FORMAT, VERSION)
+    directory = open_directory(path, KIND)
     name = directory.facts["model"]
     if name not in MODELS:
         msg = f"{path}: holds a model of kind {name!r}; this version knows {', '.join(MODELS)}."
         raise FormatError(msg)
-    return MODELS[name]._from_directory(directory)
+    return MODELS[name]._from_directory(directory.seen_as(MODELS[name]._layout()))
 
 
 def kind_of_model(path: str | Path) -> str:
-    """Say what kind of model is at a path, as far as its manifest tells."""
-    return str(read_manifest(Path(path), FORMAT, VERSION).facts["model"])
+    """Return the kind of model at a path, as far as its manifest tells."""
+    return str(open_directory(path, KIND).facts["model"])
 
 
 def load_topics(path: str | Path, *, or_labels: bool = False) -> Any:

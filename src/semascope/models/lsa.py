@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from functools import partial
 from operator import itemgetter
 from pathlib import Path
@@ -18,7 +19,11 @@ from semascope.models.base import Model
 from semascope.models.exact_svd import decomposed
 from semascope.models.given import is_whole
 from semascope.models.hellinger import HellingerEstimate
+from semascope.models.layouts import space_layout
 from semascope.models.lsa_shards import HELLINGER, measured_shard, projected_shard, rows_in_order
+from semascope.storage import Layout
+from semascope.storage.facts import Fact, ListOf, Maybe, Number
+from semascope.storage.layout import TINY, Array, numbers, probabilities
 from semascope.training.checkpoint import Checkpoints
 from semascope.training.dense import one_thread_each, reorder
 from semascope.training.lanczos import BlockLanczos, Decomposition
@@ -86,10 +91,17 @@ class LSA(HellingerEstimate):
     """
 
     noun: ClassVar[str] = "dimensions"
-    saved_arrays: ClassVar[tuple[str, ...]] = (
-        "singular_values_", "doc_vectors_", "document_shares_", "word_shares_", "word_weights_",
-    )  # fmt: skip
-    saved_facts: ClassVar[tuple[str, ...]] = (*Model.saved_facts, "residuals_", "n_tokens_", "alignment_", "parts_")
+    saved_arrays: ClassVar[Mapping[str, Array]] = {
+        "singular_values_": numbers("n_topics", low=0.0),
+        "doc_vectors_": numbers("n_documents", "n_topics"),
+        "document_shares_": probabilities("n_documents"),
+        "word_shares_": probabilities("n_words"),
+        "word_weights_": numbers("n_words", may_be_empty=True),
+    }
+    saved_facts: ClassVar[Mapping[str, Fact]] = {
+        **Model.saved_facts, "residuals_": ListOf(Number(0), low=1), "n_tokens_": Number(TINY), "alignment_": Maybe(Number()),
+        "parts_": Maybe(ListOf(Number(0), 2, 2)),
+    }  # fmt: skip
 
     residuals_: list[float]
 
@@ -138,15 +150,30 @@ class LSA(HellingerEstimate):
     def _checked(self, X: Any) -> Corpus:
         """Take the data, and say at once what is wrong with it or with the settings."""
         corpus = self._corpus_to_fit(X)
-        problem = None
-        if self.weighting not in WEIGHTINGS:
-            problem = f"weighting must be one of {', '.join(WEIGHTINGS)}, but was {self.weighting!r}"
-        elif self.solver not in SOLVERS:
-            problem = f"solver must be one of {', '.join(SOLVERS)}, but was {self.solver!r}"
-        elif not corpus.n_tokens > 0:
-            problem = "there is nothing to decompose: all counts are zero"
-        self._see_that_it_makes_sense(corpus, problem)
+        nothing = None if corpus.n_tokens > 0 else "there is nothing to decompose: all counts are zero"
+        self._see_that_it_makes_sense(corpus, nothing)
         return corpus
+
+    def _problem_of_settings(self) -> str | None:
+        problem = super()._problem_of_settings()
+        if problem is None and self.weighting not in tuple(WEIGHTINGS):
+            problem = f"weighting must be one of {', '.join(WEIGHTINGS)}, but was {self.weighting!r}"
+        elif problem is None and self.solver not in SOLVERS:
+            problem = f"solver must be one of {', '.join(SOLVERS)}, but was {self.solver!r}"
+        return problem
+
+    def _problem_when_loaded(self) -> str | None:
+        if problem := super()._problem_when_loaded():
+            return problem
+        if self.weighting == HELLINGER and self.alignment_ is None:
+            return "facts.fitted.alignment_: expected a number, found None"
+        if (WEIGHTINGS[self.weighting].of_word is not None) != (len(self.word_weights_) > 0):
+            return f"the weights of words do not belong to the weighting {self.weighting!r}"
+        return None
+
+    @classmethod
+    def _file_layout(cls) -> Layout:
+        return space_layout(cls.saved_arrays)
 
     def _learn(self, algorithm: BlockLanczos, corpus: Corpus, checkpoints: Checkpoints | None) -> None:
         if self.solver == "arpack":

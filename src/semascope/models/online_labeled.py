@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -11,17 +12,26 @@ from semascope.corpus.analyze import Analyzer
 from semascope.errors import InputError
 from semascope.kernels.particles import N_DOCUMENTS
 from semascope.models.given import is_positive, is_share, is_whole, seed_of
+from semascope.models.layouts import online_label_layout
 from semascope.models.taking_streams import TakesStreams
-from semascope.storage import Directory, Draft
+from semascope.storage import Directory, Draft, Layout
+from semascope.storage.facts import Fact, Number, Record, Whole
 from semascope.training.labelwords import LabelWords
 from semascope.training.particle_filter import LabelledBatch, ParticleFilter
-from semascope.training.particles import Particles
+from semascope.training.particles import ARRAYS, DIMENSIONS, Particles
 from semascope.training.stream import follow
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 WEIGHTS = ("predictive", "published")
+
+MAX_REJUVENATION = 1_000
+"""Passes over remembered words: no more would change anything, but take time."""
+
+_COUNTED = {name: Whole() for name in ("record", "lines", "bad", "bad_bytes")}
+STREAM = Record(optional={**_COUNTED, "positions": Record(others=Record())})
+"""What whoever feeds a stream notes in the model."""
 
 MOST_PARTICLES = np.iinfo(np.int16).max
 """They are numbered in few bits."""
@@ -91,9 +101,10 @@ class OnlineLabeledLDA(TakesStreams):
     (['cats', 'purr'], 3)
     """
 
-    saved_facts: ClassVar[tuple[str, ...]] = (
-        "n_features_in_", "n_documents_seen_", "last_log_likelihood_", "last_tokens_", "stream_", "seed_",
-    )  # fmt: skip
+    saved_facts: ClassVar[Mapping[str, Fact]] = {
+        "n_features_in_": Whole(0, 2**31 - 1), "n_documents_seen_": Whole(), "last_log_likelihood_": Number(finite=False),
+        "last_tokens_": Number(), "stream_": STREAM, "seed_": Whole(high=2**128),
+    }  # fmt: skip
 
     last_log_likelihood_: float = 0.0
     last_tokens_: float = 0.0
@@ -151,7 +162,7 @@ class OnlineLabeledLDA(TakesStreams):
         """
         if isinstance(X, str):
             X, y = [X], [[y] if isinstance(y, str) else y]
-        self._see_that_settings_make_sense()
+        self._check_settings()
         taken = self._taken(X, y)
         if not hasattr(self, "_particles"):
             self._begin()
@@ -174,7 +185,7 @@ class OnlineLabeledLDA(TakesStreams):
             self.rejuvenation, self.memory, self.n_initial, self.half_life, self.seed_,
         )  # fmt: skip
 
-    def _see_that_settings_make_sense(self) -> None:
+    def _problem_of_settings(self) -> str | None:
         whole = {"n_particles": 1, "rejuvenation": 0, "memory": 0, "n_initial": 0}
         problem = None
         for name, least in whole.items():
@@ -183,6 +194,8 @@ class OnlineLabeledLDA(TakesStreams):
         for name in ("alpha", "eta"):
             if not is_positive(getattr(self, name)):
                 problem = f"{name} must be a number above 0, but was {getattr(self, name)!r}"
+        if problem is None and self.rejuvenation > MAX_REJUVENATION:
+            problem = f"rejuvenation must be at most {MAX_REJUVENATION:,}, but was {self.rejuvenation:,}"
         if is_whole(self.n_particles) and self.n_particles > MOST_PARTICLES:
             problem = f"n_particles must be at most {MOST_PARTICLES:,}, but was {self.n_particles:,}"
         elif self.weights not in WEIGHTS:
@@ -194,7 +207,10 @@ class OnlineLabeledLDA(TakesStreams):
         elif hasattr(self, "_particles") and self.n_particles != len(self._particles.tables.logs):
             n_known = len(self._particles.tables.logs)
             problem = f"the model has {n_known} particles, so that n_particles cannot be {self.n_particles!r} from here on"
-        if problem:
+        return problem
+
+    def _check_settings(self) -> None:
+        if problem := self._problem_of_settings():
             msg = f"{type(self).__name__}: {problem}."
             raise InputError(msg)
 
@@ -224,10 +240,14 @@ class OnlineLabeledLDA(TakesStreams):
         Read it with `semascope.load`, and go on: it comes to the same bits.
         """
         if not hasattr(self, "_particles"):
-            self._see_that_settings_make_sense()
+            self._check_settings()
             self._take_nothing()
             self._begin()
         super().save(path)
+
+    @classmethod
+    def _file_layout(cls) -> Layout:
+        return online_label_layout(cls.saved_arrays, DIMENSIONS, ARRAYS)
 
     def _write_components(self, draft: Draft) -> None:
         for name, array in self._particles.to_arrays().items():
@@ -235,5 +255,5 @@ class OnlineLabeledLDA(TakesStreams):
         self._write_labels(draft)
 
     def _read_components(self, directory: Directory) -> None:
-        self._particles = Particles.from_arrays(directory.array)
         self._read_labels(directory)
+        self._particles = Particles.from_directory(directory)

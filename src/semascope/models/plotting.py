@@ -108,7 +108,7 @@ class Plots:
         if watched:
             iterations, _, perplexities = zip(*watched, strict=True)
             right = axes.twinx() if steps else axes
-            _draw_line(right, iterations, perplexities, ORANGE, "held-out perplexity", "o", "--")
+            _draw_line(right, iterations, perplexities, ORANGE, "held-out perplexity, own prior", "o", "--")
             if steps:
                 right.spines["right"].set_visible(True)
         axes.set_title(f"How {type(self).__name__} was learned", color=INK)

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from semascope.errors import FormatError, InputError
 from semascope.models.informed import InformedPrior
-from semascope.storage import Directory, Draft
+from semascope.storage import MANIFEST, Directory, Draft
+from semascope.storage.facts import ListOf, Never, Number, Record, Text
 
 PRIOR = "InformedPrior"
+_PRIOR = Record(
+    {"categories": Record(others=ListOf(Text())), "strength": Number(), "base": Number(), "strengths": Record(others=Number())},
+    others=Never(),
+)
 ARRAY = "setting_"
 
 
@@ -24,13 +31,29 @@ def write_settings(draft: Draft, settings: dict[str, Any]) -> None:
             draft.array(ARRAY + name, np.asarray(value))
 
 
-def read_settings(directory: Directory) -> dict[str, Any]:
-    """Give the settings that were kept."""
-    settings = {name: _as_it_was(value) for name, value in directory.facts["settings"].items()}
-    arrays = [file for file in directory.manifest.files if file.startswith(ARRAY)]
-    for name in (file.removeprefix(ARRAY).removesuffix(".npy") for file in arrays):
-        settings[name] = directory.array(ARRAY + name)
-    return settings
+def read_settings(directory: Directory, known: Sequence[str]) -> dict[str, Any]:
+    """Return the settings that were kept, of those that a model knows.
+
+    Raises
+    ------
+    FormatError
+        When there are others, or one that no model keeps: an engine would be called.
+    """
+    stated = directory.facts["settings"]
+    arrays = [file.removeprefix(ARRAY).removesuffix(".npy") for file in directory.manifest.files if file.startswith(ARRAY)]
+    problem = next((f"there is no setting {name!r}" for name in (*stated, *arrays) if name not in known), None)
+    if any(isinstance(value, list) for value in stated.values()):
+        problem = "a list is no plain setting"
+    if stated.get("engine") is not None or "engine" in arrays or isinstance(stated.get("analyzer"), str | int | float | dict):
+        problem = "an engine or an analyzer is no plain setting"
+    try:
+        settings = {} if problem else {name: _as_it_was(value) for name, value in stated.items()}
+    except InputError as error:
+        problem = str(error).rstrip(".")
+    if problem:
+        msg = f"{directory.path / MANIFEST}: facts.settings: {problem}."
+        raise FormatError(msg)
+    return settings | {name: directory.array(ARRAY + name) for name in arrays}
 
 
 def plain_setting(value: Any) -> Any:
@@ -45,4 +68,8 @@ def plain_setting(value: Any) -> Any:
 def _as_it_was(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
-    return InformedPrior.from_dict(value[PRIOR]) if PRIOR in value else {key: _as_it_was(part) for key, part in value.items()}
+    if PRIOR not in value:
+        return {key: _as_it_was(part) for key, part in value.items()}
+    if problem := _PRIOR.problem(value[PRIOR], PRIOR):
+        raise InputError(problem)
+    return InformedPrior.from_dict(value[PRIOR])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -16,15 +17,22 @@ from semascope.corpus.lexicon import Lexicon
 from semascope.corpus.matrix import rows_of_matrix
 from semascope.corpus.rows import Rows
 from semascope.corpus.shards import frozen, read_only
-from semascope.errors import InputError
+from semascope.errors import FormatError, InputError
+from semascope.kernels.heldout import LARGEST_COUNT
 from semascope.kernels.rows import renumber
-from semascope.models.given import is_texts, told_apart
+from semascope.models.given import can_be_dealt, is_texts, told_apart
 from semascope.models.given_labels import INDICATOR, LISTS, GivenLabels, given_labels
 from semascope.models.labelled import LabelledModel
+from semascope.models.layouts import LABEL_ARRAYS
 from semascope.storage import Directory, Draft
+from semascope.storage.layout import Array
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+MAX_LABELS = np.iinfo(np.int16).max
+"""Labels of a document are numbered in few bits."""
 
 
 class Taken(NamedTuple):
@@ -37,7 +45,7 @@ class Taken(NamedTuple):
 class TakesStreams(LabelledModel):
     """A model whose words and labels grow. Subclasses learn."""
 
-    saved_arrays: ClassVar[tuple[str, ...]] = ("label_documents_",)
+    saved_arrays: ClassVar[Mapping[str, Array]] = LABEL_ARRAYS
 
     label_documents_: NDArray[np.int64]
     n_documents_seen_: int = 0
@@ -107,14 +115,20 @@ class TakesStreams(LabelledModel):
         return self._whole(read_only(rows))
 
     def _whole(self, rows: Rows) -> Rows:
-        if np.any(rows.counts != np.floor(rows.counts)):
-            msg = f"{type(self).__name__}: every word is learned by itself, so counts must be whole numbers, but some are not."
+        if not can_be_dealt(rows.counts):
+            msg = (
+                f"{type(self).__name__}: every word is learned by itself, so counts must be whole numbers up to "
+                f"{LARGEST_COUNT:,}, but some are not."
+            )
             raise InputError(msg)
         return rows
 
     def _numbered(self, given: GivenLabels) -> LabelRows:
         """Labels by number, those that are new included."""
         rows: list[list[int]] = []
+        if (given.lists.list.len() > MAX_LABELS).any():
+            msg = f"{type(self).__name__}: a document may have at most {MAX_LABELS:,} labels, but one has more."
+            raise InputError(msg)
         for labels in given.lists.to_list():
             mine = {self._label_numbers.setdefault(label, len(self._label_numbers)) for label in labels if label}
             rows.append(sorted(mine))
@@ -156,11 +170,11 @@ class TakesStreams(LabelledModel):
     # --- on disk -------------------------------------------------------------------------------------------------------------
 
     def _write_labels(self, draft: Draft) -> None:
-        draft.table("labels", pl.DataFrame({"label": pl.Series(self.label_names_, dtype=pl.String)}))
+        super()._write_labels(draft)
         draft.facts["from_texts"] = self._words is not None
 
     def _read_labels(self, directory: Directory) -> None:
-        self.label_names_ = directory.table("labels")["label"].to_list()
+        super()._read_labels(directory)
         self._label_numbers = {name: number for number, name in enumerate(self.label_names_)}
 
     @classmethod
@@ -169,6 +183,9 @@ class TakesStreams(LabelledModel):
         if directory.facts["from_texts"]:
             analyzer = model.analyzer_ if isinstance(model.analyzer_, Analyzer) else Analyzer()
             words = [] if model._names_of_columns is None else model._names_of_columns.words.to_list()
+            if len(set(words)) != model.n_features_in_:
+                msg = f"{directory.path}: expected a vocabulary of {model.n_features_in_:,} different words."
+                raise FormatError(msg)
             model._words = GrowingWords(analyzer, words)
             model.analyzer = analyzer
         return model

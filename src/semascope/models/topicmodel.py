@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -15,15 +15,20 @@ from semascope.corpus.corpus import Corpus
 from semascope.corpus.lexicon import Lexicon
 from semascope.corpus.shards import frozen
 from semascope.errors import InputError
-from semascope.evaluation.heldout import perplexity
+from semascope.evaluation.heldout import COMMON, COMMON_ALPHA, OWN, Completion, check_prior, perplexity
 from semascope.evaluation.watching import watching
 from semascope.models.base import Model
 from semascope.models.exporting import pyldavis_arguments
 from semascope.models.given import is_whole, names_of_features
+from semascope.models.layouts import PATH, TOPIC_ARRAYS, topic_layout
+from semascope.models.names import name_problem
 from semascope.models.plotting import Plots
 from semascope.models.reprs import ShowsTopics
 from semascope.models.topics import NamedTopics
 from semascope.models.words import word_table
+from semascope.storage import Layout
+from semascope.storage.facts import Fact
+from semascope.storage.layout import Array
 from semascope.training.checkpoint import Checkpoints
 from semascope.training.loop import Fitted
 
@@ -37,9 +42,9 @@ class TopicModel(NamedTopics, Plots, ShowsTopics, Model):
     """A model whose topics are distributions over words. Subclasses fit it."""
 
     noun: ClassVar[str] = "topics"
-    saved_arrays: ClassVar[tuple[str, ...]] = ("topic_shares_", "doc_topics_")
+    saved_arrays: ClassVar[Mapping[str, Array]] = TOPIC_ARRAYS
     """Beside the topics themselves: their last axis is topics, and merged topics add up."""
-    saved_facts: ClassVar[tuple[str, ...]] = (*Model.saved_facts, "heldout_path_")
+    saved_facts: ClassVar[Mapping[str, Fact]] = {**Model.saved_facts, "heldout_path_": PATH}
 
     doc_topics_: NDArray[Any]
     topic_shares_: NDArray[np.float64]
@@ -52,7 +57,7 @@ class TopicModel(NamedTopics, Plots, ShowsTopics, Model):
         engine = self._engine()
         judges = None if heldout is None else engine.together(lambda: self._over_its_words(heldout))
         work_dir = checkpoints.directory.parent if checkpoints else None
-        with watching(judges, corpus, engine, work_dir) as judging:
+        with watching(judges, corpus, engine, work_dir, self._completion_prior) as judging:
             if checkpoints and judging and judges is not None:
                 known_by = {"heldout": judges.fingerprint}
                 checkpoints = replace(checkpoints, identity=known_by, notes={"heldout_path": judging.path})
@@ -64,11 +69,23 @@ class TopicModel(NamedTopics, Plots, ShowsTopics, Model):
         self.doc_topics_ = fitted.documents
         return fitted
 
+    @classmethod
+    def _file_layout(cls) -> Layout:
+        return topic_layout(cls.saved_arrays)
+
     def _more_facts(self) -> dict[str, Any]:
         return {"topic_names": list(self._topic_names)}
 
     def _take_more_facts(self, facts: dict[str, Any]) -> None:
         self._topic_names = facts.get("topic_names", ())  # models of older versions have none
+
+    def _problem_when_loaded(self) -> str | None:
+        names = [name for name in self._topic_names if name is not None]
+        if len(self._topic_names) > len(self.components_) or len(set(names)) < len(names):
+            return f"facts.topic_names: expected different names for {len(self.components_):,} topics"
+        if problem := next(filter(None, map(name_problem, names)), None):
+            return f"facts.topic_names: {problem}"
+        return super()._problem_when_loaded()
 
     @property
     def languages_(self) -> tuple[str, ...]:
@@ -145,15 +162,49 @@ class TopicModel(NamedTopics, Plots, ShowsTopics, Model):
         shares = np.asarray(self.transform(X if self._lexicon is None else corpus))
         return word_table(corpus.rows, pl.Series(self.vocabulary_), self._frozen_topics(), shares)
 
-    def perplexity(self, X: Any, *, seed: int = 0) -> float:
-        """Give the held-out perplexity of documents, by document completion; lower is better."""
+    def perplexity(self, X: Any, *, prior: str = OWN, seed: int = 0) -> float:
+        """Compute the held-out perplexity of documents, by document completion; lower is better.
+
+        The topics of each document are estimated on one half of its words, chosen at random, and the other half is predicted.
+        Words the model does not know are left out.
+
+        Parameters
+        ----------
+        X : Corpus, list of str, or matrix of shape (n_documents, n_words)
+            Documents that the model was not fitted to.
+        prior : {"own", "common"}, default="own"
+            Prior of the topics of a document. "own" is that of the model: α of LDA; PLSA has none, but its tempering, and
+            mixes P(word | document) with a share of 0.1 of P(word), so that no word is impossible. It serves to choose the
+            number of topics and other hyperparameters of a model. "common" is 0.1 for every topic, whatever the model: it
+            serves to compare models of different kinds, or of other packages, with the same number of topics. It penalizes
+            many topics, since their prior outweighs the words of a document, and models that learned α.
+        seed : int, default=0
+            Determines the halves.
+
+        Examples
+        --------
+        >>> from semascope import LDA
+        >>> texts = ["cats purr", "dogs bark", "cats purr and purr", "dogs bark and bark"] * 5
+        >>> model = LDA(2, alpha=0.01, random_state=0).fit(texts)
+        >>> model.perplexity(texts) < model.perplexity(texts, prior="common")
+        True
+        """
+        check_prior(prior)
         corpus = self._corpus_to_use(X)
-        return perplexity(self.components_.T, corpus.shards(), self._engine(), seed=seed)
+        of_documents = COMMON_ALPHA if prior == COMMON else self._completion_prior()
+        return perplexity(self.components_.T, corpus.shards(), self._engine(), prior=of_documents, seed=seed)
+
+    def _completion_prior(self, state: Any = None) -> Completion:
+        """Return the model's own prior of a document's topics, fitted or at a state of training.
+
+        Here there is none: documents are completed by maximum likelihood, with a floor.
+        """
+        return Completion.maximum_likelihood(self.topic_shares_ if state is None else state.topic_shares)
 
     def score(self, X: Any, y: None = None) -> float:
-        """Give the mean log-probability of words held out, which is −log `perplexity`; higher is better.
+        """Return the mean log-probability of words held out, −log `perplexity` by the model's own prior; higher is better.
 
-        Grids and other searches for the best settings go by it.
+        Grid searches maximize it.
 
         Parameters
         ----------

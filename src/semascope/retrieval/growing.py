@@ -14,7 +14,7 @@ import polars as pl
 from semascope.corpus.analyze import Analyzer
 from semascope.corpus.analyzers import Analyzers, analyzer_of, for_vocabulary
 from semascope.corpus.corpus import Corpus
-from semascope.corpus.lexicon import Lexicon, said
+from semascope.corpus.lexicon import NAMELESS, Lexicon, said
 from semascope.errors import FormatError, InputError
 from semascope.models.given import is_texts, told_apart
 from semascope.models.load import load
@@ -25,15 +25,22 @@ from semascope.retrieval.queries import QueryReader
 from semascope.retrieval.segments import Postings, Segment, merged
 from semascope.retrieval.space import SPACE, unit_vectors
 from semascope.retrieval.words import Words
-from semascope.storage import is_directory_of, open_directory, plain_name, writing
+from semascope.storage import Layout, is_directory_of, open_directory, plain_name, writing
+from semascope.storage.facts import ListOf, Record, Text
+from semascope.storage.layout import flags
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 T = TypeVar("T")
 
-FORMAT = "index"
-VERSION = 1
+INDEX = Layout(
+    kind="index",
+    version=1,
+    facts=Record({"segments": ListOf(Text(), low=1, distinct=True), "models": ListOf(Text(), low=1, high=2, distinct=True)}),
+    arrays={"alive_*": flags("n_documents")},
+)
+"""Beside its parts, which are segments and models, an index notes which documents were not deleted."""
 
 KNOWN_SHARE = 0.5
 """A model that was fitted to other documents must know so much of the words of these, or it is of no use to them."""
@@ -74,12 +81,18 @@ class Growing:
     @classmethod
     def open(cls, path: str | Path) -> Self:
         """Open a saved index; its documents are memory-mapped, not read."""
-        directory = open_directory(path, FORMAT, VERSION)
+        directory = open_directory(path, INDEX)
         home = Path(path)
         names, models = ([plain_name(name, home) for name in directory.facts[kind]] for kind in ("segments", "models"))
         segments = [Segment.open(home / name) for name in names]
-        alive = [directory.array(f"alive_{number}") for number in range(len(names))]
+        alive = [
+            directory.array(f"alive_{number}", sizes={"n_documents": segment.corpus.n_documents})
+            for number, segment in enumerate(segments)
+        ]
         loaded = [load(home / name) for name in models]
+        if problem := _problem_of_parts(segments, loaded) or (None if any(map(np.any, alive)) else "no document is left"):
+            msg = f"{home}: the parts of the index do not fit together: {problem}."
+            raise FormatError(msg)
         index = cls(segments, alive, loaded[0], loaded[1] if len(loaded) > 1 else None)
         index.path, index._version = home, directory.manifest.data
         index._parts = {id(part): name for part, name in zip((*segments, *loaded), (*names, *models), strict=True)}
@@ -92,14 +105,14 @@ class Growing:
 
     def _is_at(self, path: Path) -> bool:
         """Tell whether what lies at a path is what was opened or written last."""
-        return is_directory_of(path) == FORMAT and open_directory(path, FORMAT, VERSION).manifest.data == self._version
+        return is_directory_of(path) == INDEX.kind and open_directory(path, INDEX).manifest.data == self._version
 
     def _write(
         self, path: Path, segments: Sequence[Segment], alive: Sequence[NDArray[np.bool_]], there: Mapping[int, str]
     ) -> None:
         """Write a version of the index: what is on disk already is kept, what is not is written."""
         parts: dict[int, str] = {}
-        with writing(path, FORMAT, VERSION) as draft:
+        with writing(path, INDEX) as draft:
             models = [self.space] if self.topics is None else [self.space, self.topics]
             for part in (*segments, *models):
                 name = there.get(id(part))
@@ -251,6 +264,20 @@ class Growing:
         if name not in cache:
             cache[name] = make()
         return cache[name]  # type: ignore[no-any-return]
+
+
+def _problem_of_parts(segments: Sequence[Segment], models: Sequence[Any]) -> str | None:
+    """Return what segments and models that were read are not to each other, if anything."""
+    kinds = {SPACE: LSA, TOPICS: TopicModel}
+    for model, (name, kind) in zip(models, kinds.items(), strict=False):
+        if not isinstance(model, kind) or model._lexicon is None:
+            return f"expected {kind.__name__} of words as a model, found {type(model).__name__}"
+        for segment in segments:
+            vectors = segment.vectors.get(name)
+            if vectors is None or vectors.shape[1] != len(model.components_):
+                return f"documents have no vectors {name!r} of {len(model.components_):,} dimensions"
+    named = {segment.corpus.languages != NAMELESS for segment in segments}
+    return "some of the words have languages, and some have none" if len(named) > 1 else None
 
 
 def _size(alive: NDArray[np.bool_]) -> int:

@@ -222,7 +222,7 @@ class Index(Growing):
             segment, place = self._place(number)
             corpus = self._segments[segment].corpus
             document = corpus.documents.row(place, named=True)
-            title, labels = document.get("title") or "", tuple(document["labels"])
+            title, labels = str(document.get("title") or ""), tuple(document["labels"] or ())
             snippet = None if shower is None else shower.snippet(document.get("text"), corpus.languages[0])
             hits.append(Hit(document["id"], title, score, snippet, labels))
         return hits

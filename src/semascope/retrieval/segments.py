@@ -20,12 +20,26 @@ from semascope.corpus.rows import Rows, joined
 from semascope.corpus.shards import frozen, shard_of
 from semascope.corpus.stored import StoredCorpus
 from semascope.corpus.texts import in_languages
-from semascope.corpus.writing import FORMAT, VERSION, CorpusWriter
+from semascope.corpus.writing import LAYOUT, CorpusWriter
 from semascope.kernels.rows import renumber
 from semascope.storage import open_directory, writing
+from semascope.storage.facts import ListOf, Text
+from semascope.storage.layout import ANY, SLACK, TINY, Array, indices, numbers, pointers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+SEGMENT = LAYOUT.also(
+    facts={"vectors": ListOf(Text(), distinct=True)},
+    arrays={
+        "posting_ends": pointers("n_words", "n_entries"),
+        "posting_documents": indices("n_entries", "n_documents", rows="posting_ends"),
+        "posting_counts": Array(("float32",), ("n_entries",), low=TINY, total="n_tokens"),
+        "vectors_*": numbers("n_documents", ANY, low=-1 - SLACK, high=1 + SLACK, dtypes=("float32",)),
+    },
+)
+"""A corpus with some files more."""
 
 
 class Postings(NamedTuple):
@@ -82,7 +96,7 @@ class Segment:
 
     def write(self, path: Path) -> None:
         """Write the segment as a directory."""
-        with writing(path, FORMAT, VERSION) as draft, CorpusWriter(draft) as writer:
+        with writing(path, SEGMENT) as draft, CorpusWriter(draft) as writer:
             writer.documents(self.corpus.documents)
             writer.rows(self.corpus.rows)
             writer.finish(self.corpus.lexicon, self.corpus.analyzer)
@@ -95,13 +109,10 @@ class Segment:
     @classmethod
     def open(cls, path: Path) -> Segment:
         """Open a segment that was written; everything is memory-mapped."""
-        directory = open_directory(path, FORMAT, VERSION)
-        postings = Postings(*(frozen(directory.array(f"posting_{name}"), kind) for name, kind in POSTING_TYPES.items()))
+        directory = open_directory(path, SEGMENT)
+        postings = Postings(*(directory.array(f"posting_{name}") for name in Postings._fields))
         vectors = {name: directory.array(f"vectors_{name}") for name in directory.facts["vectors"]}
         return cls(StoredCorpus(directory), postings, vectors)
-
-
-POSTING_TYPES = {"ends": np.int64, "documents": np.int32, "counts": np.float32}
 
 
 def merged(segments: Sequence[Segment], alive: Sequence[NDArray[np.bool_]], lexicon: Lexicon) -> Segment:

@@ -51,7 +51,7 @@ class Words:
                 first, last = segment.corpus.rows.ends[deleted : deleted + 2]
                 counted[segment.corpus.rows.words[first:last]] -= 1
             has = numbers >= 0
-            documents[has] += counted[numbers[has]]
+            documents[has] += np.maximum(counted[numbers[has]], 0)  # postings of unknown origin need not be those of the rows
             n_tokens += float(np.sum(segment.lengths[kept], dtype=np.float64))
         return cls(lexicon, local, documents, int(sum(np.sum(kept) for kept in alive)), n_tokens)
 

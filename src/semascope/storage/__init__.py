@@ -8,12 +8,18 @@ A corpus, a model, an index and a checkpoint are directories of one make::
       part-83ab…/          of an index: parts, which are directories of this make themselves
 
 The manifest names the data folder. A new version writes a new data folder beside the old one, syncs it, and then replaces
-the manifest, which is one atomic step: a crash leaves the old version or the new one. Reading never runs code.
+the manifest, which is one atomic step: a crash leaves the old version or the new one.
+
+Reading never runs code, and trusts nothing: each format has a `Layout` that declares what its facts, arrays and tables may
+hold, which is validated before anything is made of them. What is not declared cannot be read or written.
 """
 
+from semascope.storage.arrays import open_array
+from semascope.storage.layout import Layout
 from semascope.storage.manifest import MANIFEST, plain_name
-from semascope.storage.reading import Directory, is_directory_of, open_directory, open_table
+from semascope.storage.reading import Directory, is_directory_of, open_directory
 from semascope.storage.streams import GrowingArray, GrowingTable
+from semascope.storage.tables import open_table
 from semascope.storage.writing import Draft, check_target, writing
 
 __all__ = [
@@ -22,8 +28,10 @@ __all__ = [
     "Draft",
     "GrowingArray",
     "GrowingTable",
+    "Layout",
     "check_target",
     "is_directory_of",
+    "open_array",
     "open_directory",
     "open_table",
     "plain_name",

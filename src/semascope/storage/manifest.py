@@ -10,10 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from semascope.errors import FormatError
+from semascope.storage.facts import ListOf, Plain, Record, Text, Whole
 
 MANIFEST = "manifest.json"
 BLOCK = 1 << 20
 """Bytes under one checksum. A reader checks the blocks it touches, so opening a large corpus stays cheap."""
+
+_FILE = Record({"size": Whole(), "crc32": ListOf(Plain())})
+_BODY = Record({"written_by": Text(), "data": Text(), "files": Record(others=_FILE), "facts": Record(others=Plain())})
 
 _SAFE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
@@ -46,64 +50,85 @@ def read_manifest(directory: Path, kind: str, version: int) -> Manifest:
     """Read and check the manifest of a directory that should hold `kind` in `version`."""
     wanted = f"expected a semascope {kind} (version {version})"
     body = _read_json(directory, wanted)
-    found_kind = str(body.get("format", "")).removeprefix("semascope ")
-    found_version = body.get("version")
+    found_kind = body["format"].removeprefix("semascope ")
+    found_version: Any = body.get("version")
     if found_kind != kind:
         msg = f"{directory}: {wanted}, found a semascope {found_kind} (version {found_version})."
         raise FormatError(msg)
-    if not isinstance(found_version, int) or found_version > version:
+    if problem := Whole(low=1).problem(found_version, "version"):
+        msg = f"{directory / MANIFEST}: {problem}."
+        raise FormatError(msg)
+    if found_version > version:
         msg = f"{directory}: {wanted}, found version {found_version}: a newer semascope wrote it; upgrade to read it."
         raise FormatError(msg)
-    stated = body.pop("checksum", None)
-    if stated != _checksum(body):
-        msg = f"{directory / MANIFEST}: was altered after it was written (checksum {stated}, expected {_checksum(body)})."
+    try:
+        is_own = body.pop("checksum", None) == _checksum(body)
+    except RecursionError:  # it can be read, but is nested too deeply to be written again
+        is_own = False
+    if not is_own:
+        msg = f"{directory / MANIFEST}: was altered after it was written: its checksum is not the one expected."
         raise FormatError(msg)
+    _check_body(body, directory)
     return Manifest(
         kind=kind,
         version=found_version,
         written_by=body["written_by"],
         data=plain_name(body["data"], directory),
-        files={plain_name(name, directory): FileRecord(**record) for name, record in body["files"].items()},
+        files={
+            plain_name(name, directory): FileRecord(record["size"], record["crc32"]) for name, record in body["files"].items()
+        },
         facts=body["facts"],
     )
+
+
+def _check_body(body: dict[str, Any], directory: Path) -> None:
+    """See that all is there, and that every byte of every file has a checksum."""
+    problem = _BODY.problem(body, "the manifest")
+    for name, record in {} if problem else body["files"].items():
+        n_blocks = -(-record["size"] // BLOCK)
+        if len(record["crc32"]) != n_blocks or not all(type(checksum) is int for checksum in record["crc32"]):
+            problem = f"files.{name}: a file of {record['size']:,} bytes has {n_blocks:,} checksums, which are whole numbers"
+    if problem:
+        msg = f"{directory / MANIFEST}: {problem}."
+        raise FormatError(msg)
 
 
 def kind_of(directory: Path) -> str | None:
     """Say what a directory claims to hold; None when it is not ours."""
     try:
-        return str(_read_json(directory, "")["format"]).removeprefix("semascope ")
+        kind: str = _read_json(directory, "")["format"]
+        return kind.removeprefix("semascope ")
     except FormatError:
         return None
 
 
 def _read_json(directory: Path, wanted: str) -> dict[str, Any]:
     path = directory / MANIFEST
-    if not directory.exists():
-        msg = f"{directory}: {wanted}, but there is no such directory."
-        raise FormatError(msg)
-    if not directory.is_dir():
-        msg = f"{directory}: {wanted}, which is a directory, but this is a file."
-        raise FormatError(msg)
-    if not path.is_file():
+    if not path.is_file():  # a pipe would keep whoever reads it waiting
         msg = f"{directory}: {wanted}, but it has no {MANIFEST}: it is something else, or its writing was interrupted."
+        if not directory.exists():
+            msg = f"{directory}: {wanted}, but there is no such directory."
+        elif not directory.is_dir():
+            msg = f"{directory}: {wanted}, which is a directory, but this is a file."
         raise FormatError(msg)
     try:
-        body = json.loads(path.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        body = json.loads(path.read_bytes().decode())
+    except (ValueError, RecursionError) as error:  # not UTF-8, no JSON, numbers of too many digits; too many brackets
         msg = f"{path}: {wanted}, but the manifest is not JSON ({error})."
         raise FormatError(msg) from None
-    if not isinstance(body, dict) or not str(body.get("format", "")).startswith("semascope "):
+    stated = body.get("format") if isinstance(body, dict) else None
+    if not isinstance(stated, str) or not stated.startswith("semascope "):
         msg = f"{path}: {wanted}, but another program's manifest is here."
         raise FormatError(msg)
-    return body
+    return dict(body)
 
 
 def _checksum(body: dict[str, Any]) -> int:
-    return zlib.crc32(json.dumps(body, sort_keys=True, ensure_ascii=False).encode())
+    return zlib.crc32(json.dumps(body, sort_keys=True, ensure_ascii=False).encode(errors="surrogatepass"))
 
 
 def plain_name(name: str, directory: Path) -> str:
-    """Give a name that a manifest has; one that would lead out of the directory is refused."""
+    """Return a name that a manifest has; one that would lead out of the directory is refused."""
     if not _SAFE_NAME.fullmatch(name):
         msg = f"{directory / MANIFEST}: expected plain file names, found {name!r}."
         raise FormatError(msg)

@@ -1,16 +1,19 @@
-"""Reading a directory by memory-map, checking each block the first time it is touched."""
+"""Reading a directory by memory-map, validating each block the first time it is touched."""
 
 from __future__ import annotations
 
-import zlib
+import os
+import stat
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from semascope.errors import FormatError
-from semascope.storage.manifest import BLOCK, Manifest, kind_of, read_manifest
+from semascope.storage.arrays import Header, MappedArray, check_blocks, map_file, read_header
+from semascope.storage.layout import Layout, split_expression
+from semascope.storage.manifest import MANIFEST, Manifest, kind_of, read_manifest
+from semascope.storage.tables import read_table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -19,12 +22,18 @@ if TYPE_CHECKING:
 
 @dataclass
 class Directory:
-    """An opened directory: its facts, arrays and tables."""
+    """An opened directory: its facts, arrays and tables, all of which are as its layout declares."""
 
     path: Path
     manifest: Manifest
-    _checked: dict[str, NDArray[np.bool_]] = field(default_factory=dict)
-    _arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
+    layout: Layout
+    _arrays: dict[str, MappedArray] = field(default_factory=dict)
+    _mapped: dict[str, tuple[NDArray[Any], Header]] = field(default_factory=dict)
+    _sizes: dict[str, int] = field(default_factory=dict)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle as little as opens it again: files are mapped wherever that is."""
+        return Directory, (self.path, self.manifest, self.layout)
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -34,72 +43,107 @@ class Directory:
     def __contains__(self, file_name: str) -> bool:
         return file_name in self.manifest.files
 
-    def array(self, name: str, start: int = 0, stop: int | None = None) -> NDArray[Any]:
-        """Give the rows from `start` to `stop` of an array, read-only and without copying."""
-        file_name = f"{name}.npy"
+    def array(
+        self, name: str, start: int = 0, stop: int | None = None, *, sizes: Mapping[str, int] | None = None
+    ) -> NDArray[Any]:
+        """Return the rows from `start` to `stop` of an array, read-only and without copying.
+
+        `sizes` are of dimensions that this array has for itself.
+        """
         if name not in self._arrays:
-            path = self._file(file_name)
-            self._check(path, 0, 1)  # the header
-            mapped = np.load(path, mmap_mode="r", allow_pickle=False)
-            self._arrays[name] = mapped
-        mapped = self._arrays[name]
-        rows = mapped[start:stop]
-        header = mapped.offset  # type: ignore[attr-defined]
-        row_bytes = mapped.strides[0] if mapped.ndim else 0
-        first = header + start * row_bytes
-        self._check(self._file(file_name), first, first + rows.nbytes)
-        return np.asarray(rows)
+            self._arrays[name] = self._map(name, sizes or {})
+        return self._arrays[name].part(start, stop)
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """Return the shape that an array states."""
+        return self._content(name)[1].shape
 
     def table(self, name: str) -> pl.DataFrame:
-        """Give a table, by memory-map."""
+        """Return a table, by memory-map."""
+        declared = self.layout.tables.get(name)
+        if declared is None:
+            self._refuse(f"a semascope {self.layout.kind} has no table {name!r}")
         path = self._file(f"{name}.arrow")
-        self._check(path, 0, path.stat().st_size)
-        return open_table(path)
+        if path.stat().st_size:
+            check_blocks(path, map_file(path), self.manifest.files[path.name].crc32)
+        return read_table(path, declared, self._size(declared.rows))
+
+    def seen_as(self, layout: Layout) -> Directory:
+        """Return the same directory with another layout, that of the very model for example, which its facts must fit."""
+        if problem := layout.facts.problem(self.facts, "facts"):
+            msg = f"{self.path / MANIFEST}: {problem}."
+            raise FormatError(msg)
+        return Directory(self.path, self.manifest, layout)
+
+    def _map(self, name: str, sizes: Mapping[str, int]) -> MappedArray:
+        declared = self.layout.array(name)
+        if declared is None:
+            self._refuse(f"a semascope {self.layout.kind} has no array {name!r}")
+        content, header = self._content(name)
+        path, record = self._file(f"{name}.npy"), self.manifest.files[f"{name}.npy"]
+
+        def resolve(dimension: str | int) -> int:
+            return dimension if isinstance(dimension, int) else self._size(dimension, sizes)
+
+        rows = None if declared.rows is None else self._pointers(declared.rows)
+        total = None if declared.total is None else float(self.facts[declared.total])
+        return MappedArray(path, declared, header, content, record, resolve, rows, total)
+
+    def _pointers(self, name: str) -> NDArray[Any]:
+        """Map pointers as they are: what reads them here bears any numbers, and others validate them."""
+        if name not in self._arrays:
+            self._arrays[name] = self._map(name, {})
+        return self._arrays[name].values
+
+    def _size(self, expression: str, sizes: Mapping[str, int] | None = None) -> int:
+        """Return the size that a dimension has here."""
+        name, more = split_expression(expression)
+        if sizes and name in sizes:
+            return sizes[name] + more
+        if name not in self._sizes:
+            self._sizes[name] = self.layout.dimensions[name].size(self)
+        return self._sizes[name] + more
 
     def _file(self, file_name: str) -> Path:
-        path = self.path / self.manifest.data / file_name
+        path = f"{self.path}/{self.manifest.data}/{file_name}"
         record = self.manifest.files.get(file_name)
         if record is None:
-            msg = f"{self.path}: expected a file {file_name}, but the manifest lists none."
-            raise FormatError(msg)
+            self._refuse(f"expected a file {file_name}, but the manifest lists none")
         try:
-            size = path.stat().st_size
-        except FileNotFoundError:
+            found = os.stat(path)  # noqa: PTH116 (faster than a Path, and there are many files)
+        except OSError:
             msg = f"{path}: is missing; expected a file of {record.size:,} bytes."
             raise FormatError(msg) from None
-        if size != record.size:
-            msg = f"{path}: expected {record.size:,} bytes, found {size:,}: the file was cut short or replaced."
+        if not stat.S_ISREG(found.st_mode):  # a pipe would keep whoever opens it waiting
+            msg = f"{path}: expected a file of {record.size:,} bytes, but this is none."
             raise FormatError(msg)
-        return path
+        if found.st_size != record.size:
+            msg = f"{path}: expected {record.size:,} bytes, found {found.st_size:,}: the file was cut short or replaced."
+            raise FormatError(msg)
+        return Path(path)
 
-    def _check(self, path: Path, first_byte: int, last_byte: int) -> None:
-        """Compare the blocks that cover a range of bytes with their checksums, once each."""
-        expected = self.manifest.files[path.name].crc32
-        checked = self._checked.setdefault(path.name, np.zeros(len(expected), dtype=bool))
-        blocks = range(first_byte // BLOCK, min(-(-last_byte // BLOCK), len(expected)))
-        if checked[blocks.start : blocks.stop].all():
-            return
-        with path.open("rb") as file:
-            for block in blocks:
-                if checked[block]:
-                    continue
-                file.seek(block * BLOCK)
-                if zlib.crc32(file.read(BLOCK)) != expected[block]:
-                    msg = f"{path}: was altered: the checksum of bytes {block * BLOCK:,} and on is not the one expected."
-                    raise FormatError(msg)
-                checked[block] = True
+    def _content(self, name: str) -> tuple[NDArray[Any], Header]:
+        """Map the file of an array, and read its header."""
+        if name not in self._mapped:
+            path = self._file(f"{name}.npy")
+            if not path.stat().st_size:
+                msg = f"{path}: expected an array of numbers, but the file is empty."
+                raise FormatError(msg)
+            content = map_file(path)
+            try:
+                self._mapped[name] = content, read_header(path, content)
+            except FormatError:
+                check_blocks(path, content, self.manifest.files[path.name].crc32[:1])  # an accident is called one
+                raise
+        return self._mapped[name]
 
-
-def open_table(path: Path) -> pl.DataFrame:
-    """Map an Arrow file; polars itself would copy it into memory."""
-    import polars as pl
-    import pyarrow as pa
-
-    return pl.DataFrame(pa.ipc.open_file(pa.memory_map(str(path))).read_all())
+    def _refuse(self, problem: str) -> NoReturn:
+        msg = f"{self.path}: {problem}."
+        raise FormatError(msg)
 
 
-def open_directory(path: str | Path, kind: str, version: int) -> Directory:
-    """Open a directory that should hold `kind`, in `version` or an older one.
+def open_directory(path: str | Path, layout: Layout) -> Directory:
+    """Open a directory that should be of a layout, in its version or an older one.
 
     Raises
     ------
@@ -107,12 +151,12 @@ def open_directory(path: str | Path, kind: str, version: int) -> Directory:
         When it is missing, cut short, altered, from a newer release or something else. The sentence names the file.
     """
     path = Path(path)
-    directory = Directory(path, read_manifest(path, kind, version))
+    directory = Directory(path, read_manifest(path, layout.kind, layout.version), layout).seen_as(layout)
     for file_name in directory.manifest.files:
         directory._file(file_name)  # sizes are checked now, contents when they are touched
     return directory
 
 
 def is_directory_of(path: str | Path) -> str | None:
-    """Say what kind of semascope directory this is; None when it is none."""
+    """Return the kind of semascope directory that this is; None when it is none."""
     return kind_of(Path(path))

@@ -17,6 +17,7 @@ import numpy as np
 
 from semascope import __version__
 from semascope.errors import FormatError
+from semascope.storage.layout import Layout
 from semascope.storage.manifest import MANIFEST, Manifest, block_checksums, kind_of
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class Draft:
     """
 
     folder: Path
+    layout: Layout
     facts: dict[str, Any] = field(default_factory=dict)
     parts: list[str] = field(default_factory=list)
     _new_parts: list[Path] = field(default_factory=list)
@@ -55,16 +57,23 @@ class Draft:
             shutil.rmtree(path, ignore_errors=True)
 
     def array(self, name: str, values: NDArray[Any]) -> None:
-        """Add an array."""
-        np.save(self.folder / f"{name}.npy", values, allow_pickle=False)
+        """Add an array that the layout declares."""
+        declared = self.layout.array(name)
+        if declared is None or values.dtype.name not in declared.dtypes:
+            msg = f"the layout of a semascope {self.layout.kind} declares no array {name!r} of type {values.dtype}."
+            raise ValueError(msg)
+        np.save(self.folder / f"{name}.npy", np.asarray(values, order="C"), allow_pickle=False)
 
     def table(self, name: str, frame: pl.DataFrame) -> None:
-        """Add a table, uncompressed so that it can be memory-mapped."""
+        """Add a table that the layout declares, uncompressed so that it can be memory-mapped."""
+        if name not in self.layout.tables:
+            msg = f"the layout of a semascope {self.layout.kind} declares no table {name!r}."
+            raise ValueError(msg)
         frame.write_ipc(self.folder / f"{name}.arrow", compression="uncompressed")
 
 
 @contextmanager
-def writing(target: str | Path, kind: str, version: int) -> Iterator[Draft]:
+def writing(target: str | Path, layout: Layout) -> Iterator[Draft]:
     """Write a new version of `target`; it takes the old one's place when the block ends without an error.
 
     Raises
@@ -73,14 +82,14 @@ def writing(target: str | Path, kind: str, version: int) -> Iterator[Draft]:
         When something else is at `target`: it is never overwritten.
     """
     target = Path(target)
-    check_target(target, kind)
+    check_target(target, layout.kind)
     made_here = not target.exists()
     target.mkdir(parents=True, exist_ok=True)
-    draft = Draft(target / f"data-{uuid.uuid4().hex[:12]}")
+    draft = Draft(target / f"data-{uuid.uuid4().hex[:12]}", layout)
     try:
         draft.folder.mkdir()
         yield draft
-        _switch_over(target, draft, kind, version)
+        _switch_over(target, draft)
     except BaseException:
         if not _is_current(target, draft):  # Ctrl-C may come when all is done
             draft.discard()
@@ -105,15 +114,15 @@ def check_target(target: Path, kind: str) -> None:
         raise FormatError(msg)
 
 
-def _switch_over(target: Path, draft: Draft, kind: str, version: int) -> None:
+def _switch_over(target: Path, draft: Draft) -> None:
     """Sync the data, then switch the manifest over to it in one atomic step."""
     paths = sorted(draft.folder.iterdir())
     for path in paths:
         _sync(path)
     _sync(draft.folder)
     manifest = Manifest(
-        kind=kind,
-        version=version,
+        kind=draft.layout.kind,
+        version=draft.layout.version,
         written_by=f"semascope {__version__}",
         data=draft.folder.name,
         files={path.name: block_checksums(path) for path in paths},

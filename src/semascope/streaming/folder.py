@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
-from semascope.errors import InputError
+from semascope.errors import FormatError, InputError
 
 BAD_LINES = "bad-lines.jsonl"
 LOCK = "lock"
@@ -20,13 +22,34 @@ def folder_of(model: Path) -> Path:
     return model.with_name(model.name + ".stream")
 
 
+def open_own(path: Path, mode: str, buffering: int = -1) -> IO[Any]:
+    """Open a file of the folder to write into it; one that leads elsewhere, as a link does, is refused."""
+
+    def open_here(name: str, flags: int) -> int:
+        return os.open(name, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0), 0o666)
+
+    encoding = None if "b" in mode else "utf-8"
+    try:
+        file = open(path, mode, buffering, encoding=encoding, opener=open_here)  # noqa: SIM115
+    except OSError as error:
+        if error.errno != errno.ELOOP:
+            raise
+        msg = f"{path}: is a link, and nothing is written through it; remove it to go on."
+        raise FormatError(msg) from None
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        msg = f"{path}: expected a file."
+        raise FormatError(msg)
+    return file
+
+
 @contextmanager
 def locked(folder: Path, model: Path) -> Iterator[None]:
     """Make the folder, and hold its lock: only one process may learn. The lock goes with the process, however that ends."""
     import fcntl  # not on Windows
 
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / LOCK).open("a+") as file:
+    with open_own(folder / LOCK, "a+") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -51,11 +74,12 @@ class BadLines:
     def __init__(self, folder: Path, saved_size: int) -> None:
         self.path = folder / BAD_LINES
         if self._size() > saved_size:
-            os.truncate(self.path, saved_size)
+            with open_own(self.path, "a+") as file:
+                file.truncate(saved_size)
 
     def add(self, lines: Sequence[dict[str, Any]]) -> None:
         """Write lines at the end; the journal has them until `sync`."""
-        with self.path.open("a", encoding="utf-8") as file:
+        with open_own(self.path, "a+") as file:
             file.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
 
     def sync(self) -> int:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from semascope.corpus.readers.jsonl import record_in
-from semascope.streaming.lines import CHUNK, Position, Say, Source
+from semascope.streaming.lines import CHUNK, FILE_POSITION, Position, Say, Source, check_position
 from semascope.streaming.records import Line, without_mark
 
 PRINT = 4096
@@ -40,6 +40,7 @@ class LinesOfFile(Source):
 
     def __init__(self, path: Path, before: Position | None, *, follow: bool, say: Say) -> None:
         super().__init__()
+        check_position(before, FILE_POSITION, str(path))
         self.path = path
         self.name = str(path)
         self._follow = follow

@@ -14,9 +14,10 @@ import zlib
 from collections.abc import Iterator, Sequence
 from io import FileIO
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from semascope.errors import FormatError
+from semascope.streaming.folder import open_own
 from semascope.streaming.records import Line
 
 MAGIC = b"semascope journal 1\n"
@@ -115,7 +116,7 @@ class Journal:
 
     def _new_file(self, number: int) -> FileIO:
         path = self.folder / f"journal-{number:09d}"
-        file = path.open("wb", buffering=0)
+        file: FileIO = open_own(path, "wb", buffering=0)  # type: ignore[assignment]
         try:
             _write(file, MAGIC)
             sync_folder(self.folder)
@@ -151,12 +152,20 @@ def _packed(facts: dict[str, Any], lines: Sequence[Line]) -> bytes:
 
 
 def _unpacked(number: int, body: bytes) -> Record:
+    """Take a record apart; ValueError when it is none."""
     parts, at = [], 0
     while at < len(body):
-        (length,) = _LENGTH.unpack_from(body, at)
+        (length,) = _LENGTH.unpack(body[at : at + _LENGTH.size].ljust(_LENGTH.size, b"\xff"))
         start, at = at + _LENGTH.size, at + _LENGTH.size + (length & ~_TOO_LONG)
         parts.append(Line(body[start:at], bool(length & _TOO_LONG)))
-    return Record(number, json.loads(parts[0].content), parts[1:])
+    if at > len(body) or not parts:
+        msg = "its lines do not add up"
+        raise ValueError(msg)
+    facts = json.loads(parts[0].content)
+    if not isinstance(facts, dict):
+        msg = "its facts are no object"
+        raise ValueError(msg)
+    return Record(number, facts, parts[1:])
 
 
 def _checksum(number: int, body: bytes) -> int:
@@ -165,7 +174,7 @@ def _checksum(number: int, body: bytes) -> int:
 
 def _records_of(path: Path, *, may_be_torn: bool) -> Iterator[Record]:
     """Give the records of a file; cut off the last where it is torn."""
-    with path.open("r+b") as file:
+    with open_own(path, "r+b") as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(0)
         start = file.read(len(MAGIC))
@@ -189,7 +198,7 @@ def _records_of(path: Path, *, may_be_torn: bool) -> Iterator[Record]:
         path.unlink()
 
 
-def _next_record(file: BinaryIO, size: int) -> Record | None:
+def _next_record(file: IO[bytes], size: int) -> Record | None:
     """Give the record that begins here; None when it is torn, or when there is no other."""
     header = file.read(_HEADER.size)
     if len(header) < _HEADER.size:
@@ -198,10 +207,16 @@ def _next_record(file: BinaryIO, size: int) -> Record | None:
     if length > size - file.tell():
         return None
     body = file.read(length)
-    return _unpacked(number, body) if _checksum(number, body) == checksum else None
+    if _checksum(number, body) != checksum:
+        return None
+    try:
+        return _unpacked(number, body)
+    except (ValueError, RecursionError) as error:
+        msg = f"{file.name}: record {number:,} is none of a semascope journal ({error})."
+        raise FormatError(msg) from None
 
 
-def _goes_on(file: BinaryIO, end: int, size: int) -> bool:
+def _goes_on(file: IO[bytes], end: int, size: int) -> bool:
     """Tell whether a whole record follows one that is not: it was no crash then that spoiled it."""
     file.seek(end)
     header = file.read(_HEADER.size)

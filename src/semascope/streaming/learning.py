@@ -12,6 +12,8 @@ from semascope.errors import FormatError, InputError
 from semascope.models.load import kind_of_model, load
 from semascope.models.online_labeled import OnlineLabeledLDA
 from semascope.storage import check_target, is_directory_of
+from semascope.storage.facts import Fact, ListOf, Maybe, Never, Text, Whole
+from semascope.storage.facts import Record as Facts
 from semascope.streaming.folder import LOCK, BadLines, folder_of, locked
 from semascope.streaming.journal import Journal
 from semascope.streaming.records import Document, Line, StreamFields, UnreadableError
@@ -44,6 +46,16 @@ class Learned(NamedTuple):
     now: int
     tokens: float
     log_likelihood: float
+
+
+_FIELDS: dict[str, Fact] = {"text": ListOf(Text(), low=1), "labels": Text(), "id": Text()}
+RECORD = Facts(
+    {
+        "source": Text(), "line": Whole(), "position": Facts(),
+        "fields": Facts({**_FIELDS, "label_separator": Maybe(Text())}, others=Never()),
+    }
+)  # fmt: skip
+"""What the facts of a record may be."""
 
 
 class DurableStream:
@@ -121,6 +133,9 @@ class DurableStream:
         """Learn what is in the journal and not in the model."""
         before = self.model.n_documents_seen_
         for record in self._journal.recover():
+            if problem := RECORD.problem(record.facts, "facts"):
+                msg = f"{self._journal.folder}: record {record.number:,} of the journal cannot be learned: {problem}."
+                raise FormatError(msg)
             self._learn(record.facts, record.lines)
         self.recovered = self.model.n_documents_seen_ - before
         if self.has_news:

@@ -11,7 +11,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import IO, Any, NamedTuple
 
-from semascope.errors import SourceError
+from semascope.errors import FormatError, SourceError
+from semascope.storage.facts import Fact, Record, Text, Whole
 from semascope.streaming.records import KEPT_OF_LONGER, LONGEST_LINE, Line
 
 MOST_LINES = 256
@@ -22,6 +23,18 @@ CHUNK = 1 << 18
 
 Say = Callable[[str], None]
 Position = dict[str, Any]
+
+_PLACES: dict[str, Fact] = {"offset": Whole(), "line": Whole(), "read_to": Whole(), "head": Text(), "tail": Text()}
+FILE_POSITION = Record(_PLACES)
+PIPE_POSITION = Record({"line": Whole(), "crc": Whole()})
+"""What positions in files and in pipes are, as models keep them."""
+
+
+def check_position(position: Position | None, expected: Record, name: str) -> None:
+    """Validate a position that a model or a journal notes."""
+    if position is not None and (problem := expected.problem(position, "position")):
+        msg = f"{name}: the model notes where to go on in it, but that is of no use: {problem}."
+        raise FormatError(msg)
 
 
 class Batch(NamedTuple):
@@ -148,6 +161,7 @@ class Replayable(Source):
 
     def __init__(self, file: IO[bytes], name: str, before: Position | None = None) -> None:
         super().__init__()
+        check_position(before, PIPE_POSITION, name)
         self.name = name
         self._file = file
         self._before = before or {"line": 0, "crc": 0}

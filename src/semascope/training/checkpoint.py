@@ -12,11 +12,29 @@ from typing import Any
 import numpy as np
 
 from semascope.engines.base import Placed
-from semascope.errors import InputError
-from semascope.storage import Draft, is_directory_of, open_directory
+from semascope.engines.spilling import local_name
+from semascope.errors import FormatError, InputError
+from semascope.storage import Draft, Layout, is_directory_of, open_directory
+from semascope.storage.facts import HISTORY, ListOf, Number, Record, Text
+from semascope.storage.layout import Fixed
 
-FORMAT = "checkpoint"
-VERSION = 1
+KIND = Layout("checkpoint", 1, facts=Record({"identity": Record()}))
+"""What all checkpoints have."""
+
+
+def layout_of(algorithm: Any) -> Layout:
+    """Return what a checkpoint of an algorithm may hold."""
+    arrays = {f"state-{name}": array for name, array in algorithm.state_arrays.items()}
+    arrays |= {local_name(name, "*"): array for name, array in algorithm.local_arrays.items()}
+    facts = Record(
+        {
+            "identity": Record(), "history": HISTORY, "numbers": Record(algorithm.state_numbers),
+            "locals": ListOf(Text(tuple(algorithm.local_arrays)), distinct=True),
+        },
+        {"seconds": Number(0), "notes": Record(others=ListOf(HISTORY))},
+    )  # fmt: skip
+    sizes = {name: Fixed(n) for name, n in algorithm.sizes().items()}
+    return Layout(KIND.kind, KIND.version, facts, sizes, arrays)
 
 
 @dataclass
@@ -64,7 +82,7 @@ class Checkpoints:
         """Tell whether it is time."""
         return time.monotonic() - self._last >= self.seconds
 
-    def save(self, placed: Placed, state: Any, history: list[float], seconds: float) -> None:
+    def save(self, placed: Placed, algorithm: Any, state: Any, history: list[float], seconds: float) -> None:
         """Write a checkpoint in place of the last one."""
         fields = state._asdict()
         arrays = {name: value for name, value in fields.items() if isinstance(value, np.ndarray)}
@@ -75,13 +93,12 @@ class Checkpoints:
             numbers = {name: value for name, value in fields.items() if name not in arrays}
             draft.facts.update(identity=self.identity, history=history, numbers=numbers, seconds=seconds, notes=self.notes)
 
-        placed.save(self.directory, FORMAT, VERSION, fill)
+        placed.save(self.directory, layout_of(algorithm), fill)
         self._last = time.monotonic()
 
-    def load(self, placed: Placed, state_type: Any) -> tuple[Any, list[float], float]:
-        """Take up the last checkpoint: give its state, history and seconds, and put the locals back in place."""
-        directory = open_directory(self.directory, FORMAT, VERSION)
-        found = directory.facts["identity"]
+    def load(self, placed: Placed, algorithm: Any) -> tuple[Any, list[float], float]:
+        """Read the last checkpoint: return its state, history and seconds, and put the locals back in place."""
+        found = open_directory(self.directory, KIND).facts["identity"]
         for name, wanted in self.identity.items():
             if found.get(name) != wanted:
                 msg = (
@@ -89,17 +106,22 @@ class Checkpoints:
                     f"but this run has {name} = {wanted}."
                 )
                 raise InputError(msg)
-        placed.load_locals(directory)
+        directory = open_directory(self.directory, layout_of(algorithm))
+        placed.load_locals(directory, algorithm.local_problem)
         for name, noted in directory.facts.get("notes", {}).items():
             self.notes.setdefault(name, [])[:] = noted
-        numbers = directory.facts["numbers"]
-        arrays = {n: np.array(directory.array(f"state-{n}")) for n in state_type._fields if n not in numbers}
+        numbers = {name: directory.facts["numbers"][name] for name in algorithm.state_numbers}
+        arrays = {name: np.array(directory.array(f"state-{name}")) for name in algorithm.state_arrays}
+        state = algorithm.state_type(**arrays, **numbers)
+        if problem := algorithm.state_problem(state, directory.facts["history"]):
+            msg = f"{self.directory}: the arrays of the checkpoint do not fit together: {problem}."
+            raise FormatError(msg)
         seconds = float(directory.facts.get("seconds", 0.0))  # older versions did not note them
-        return state_type(**arrays, **numbers), list(directory.facts["history"]), seconds
+        return state, list(directory.facts["history"]), seconds
 
     def exists(self) -> bool:
         """Tell whether there is a checkpoint."""
-        return is_directory_of(self.directory) == FORMAT
+        return is_directory_of(self.directory) == KIND.kind
 
     def discard(self) -> None:
         """Remove the checkpoint: the run is finished and safe elsewhere."""

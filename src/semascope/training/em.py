@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -13,6 +14,8 @@ from semascope.corpus.shards import ByWord, Shard, frozen
 from semascope.engines.base import Locals
 from semascope.engines.exact import Counts, CountTotal, LateCounts, Scalars, ScalarTotal
 from semascope.kernels.em import em_documents, em_words
+from semascope.storage.facts import Fact, Number
+from semascope.storage.layout import Array, probabilities
 from semascope.training.facts import Facts
 
 if TYPE_CHECKING:
@@ -58,6 +61,11 @@ class EM(Facts):
     """Settings of the algorithm and facts of the corpus. Its methods are pure functions of their arguments."""
 
     state_type: ClassVar[type] = EMState
+    state_arrays: ClassVar[Mapping[str, Array]] = {
+        "topics": probabilities("n_words", "n_topics"), "topic_shares": probabilities("n_topics"),
+    }  # fmt: skip
+    state_numbers: ClassVar[Mapping[str, Fact]] = {"document_part": Number()}
+    local_arrays: ClassVar[Mapping[str, Array]] = {"theta": probabilities("shard_documents", "n_topics")}
     objective_name: ClassVar[str] = "log-likelihood"
 
     def begin(self, shard: Shard) -> tuple[Locals, StartStats]:

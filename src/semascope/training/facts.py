@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
+
+from semascope.corpus.shards import ShardRef
+from semascope.engines.base import Locals
+from semascope.storage.facts import Fact
+from semascope.storage.layout import Array
 
 
 @dataclass(frozen=True)
@@ -19,12 +24,32 @@ class Facts:
     per_token: ClassVar[bool] = True
     """Whether the objective is a sum over all tokens, of which people are told the mean."""
 
+    state_arrays: ClassVar[Mapping[str, Array]]
+    """Arrays of the state as checkpoints keep them, and what their entries may be."""
+    state_numbers: ClassVar[Mapping[str, Fact]] = {}
+    """The other fields of the state."""
+    local_arrays: ClassVar[Mapping[str, Array]]
+    """Arrays that stay with a shard of `shard_documents` documents, likewise."""
+
     n_topics: int
     n_documents: int
     n_words: int
     n_tokens: float
     seed: int
     dtype: str = "float32"
+
+    def sizes(self) -> dict[str, int]:
+        """Return the dimensions that arrays of checkpoints have."""
+        return {"n_words": self.n_words, "n_topics": self.n_topics}
+
+    def state_problem(self, state: Any, history: Sequence[float]) -> str | None:
+        """Return what arrays of a state that was read are not to each other, if anything."""
+        return None
+
+    def local_problem(self, shard: ShardRef, local: Locals) -> str | None:
+        """Return what arrays of a shard that were read are not to each other and to the shard, if anything."""
+        missing = [name for name in self.local_arrays if name not in local]
+        return f"there is no array {missing[0]!r}" if missing else None
 
     def to_judge(self, state: Any, history: Sequence[float]) -> Sequence[float]:
         """All objectives."""

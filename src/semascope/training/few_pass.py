@@ -62,6 +62,22 @@ class Few(NamedTuple):
         return self._replace(groups=np.array(self.groups[:n]), now=np.array(self.now[:n]), before=np.array(self.before[:n]))
 
 
+def problem_of_few(local: Locals, n_groups: int) -> str | None:
+    """Return what the arrays of few topics that were read are not to each other, if anything."""
+    if not set(Few._fields) <= set(local):
+        return "some of the arrays of few topics are missing"
+    few = Few.of(local)
+    ends, n = few.group_ends, len(few.groups)
+    if ends[0] != 0 or ends[-1] != n or (ends[1:] < ends[:-1]).any() or few.now.shape != few.before.shape or len(few.now) != n:
+        return "the groups of topics of documents do not follow each other"
+    is_first = np.zeros(n + 1, dtype=bool)
+    is_first[ends] = True
+    ascend = (few.groups[1:] > few.groups[:-1]) | is_first[1:n]
+    if n and (few.groups.max() >= n_groups or not ascend.all()):
+        return "documents have groups of topics that do not ascend, or that there are not"
+    return None
+
+
 def pass_over_few(
     shard: Shard, few: Few, momentum: Any, shared: Groups, languages: NDArray[np.int32], passes: int, bound: float
 ) -> PassOver:

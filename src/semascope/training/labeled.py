@@ -7,17 +7,19 @@ exact, and with several nearly so.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from semascope.corpus.labels import LabelledRef, LabelledShard
-from semascope.corpus.shards import frozen
+from semascope.corpus.shards import ShardRef, frozen
 from semascope.engines.base import Locals
 from semascope.engines.exact import Counts, CountTotal, Scalars, ScalarTotal
 from semascope.kernels.labeled import first_labels, pairs_of_words, sample_labels, slots_of_entries
+from semascope.storage.facts import Fact, Whole
+from semascope.storage.layout import ANY, LARGEST_COUNT, Array, numbers
 from semascope.training.facts import Facts
 
 if TYPE_CHECKING:
@@ -97,6 +99,17 @@ class LabeledGibbs(Facts):
     open_to_all: bool = True
 
     state_type: ClassVar[type] = LabeledState
+    state_arrays: ClassVar[Mapping[str, Array]] = {
+        "counts": numbers("n_pairs", low=0, dtypes=("int32",)),
+        "sizes": numbers("n_topics", low=0, dtypes=("int64",)),
+        "sums": numbers("n_pairs", low=0.0, high=LARGEST_COUNT, dtypes=("float64",), may_be_empty=True),
+    }
+    state_numbers: ClassVar[Mapping[str, Fact]] = {"passes": Whole()}
+    local_arrays: ClassVar[Mapping[str, Array]] = {
+        "used": Array(("int32",), (ANY,), low=0, high="n_pairs-1"), "slots": Array(("int32",), (ANY,), low=0),
+        "chosen": Array(("int32",), (ANY,), low=0), "own": Array(("int32",), (ANY,), low=0),
+        "n_documents": Array(("int64",), (1,), low="shard_documents", high="shard_documents"),
+    }  # fmt: skip
     objective_name: ClassVar[str] = "log-likelihood"
 
     def begin(self, shard: LabelledShard) -> tuple[Locals, LabeledStats]:
@@ -112,6 +125,43 @@ class LabeledGibbs(Facts):
         used, n_documents = self._used(shard, ends, labels), np.array([shard.n_documents])
         local = {"used": used, "slots": slots, "chosen": chosen, "own": own, "n_documents": n_documents}
         return local, self._stats(local, 0.0)
+
+    def sizes(self) -> dict[str, int]:
+        return {**super().sizes(), "n_pairs": len(self.pairs.labels)}
+
+    def state_problem(self, state: LabeledState, history: Sequence[float]) -> str | None:
+        if state.passes != len(history):
+            return f"there were {len(history):,} passes, but {state.passes:,} are stated"
+        if not np.array_equal(np.bincount(self.pairs.labels, state.counts, self.n_topics), state.sizes):
+            return "the sizes of labels are not the sums of their counts"
+        return "the counts to be averaged are missing" if state.passes > self.burn_in and not len(state.sums) else None
+
+    def local_problem(self, shard: ShardRef, local: Locals) -> str | None:
+        """Compare with a fresh start, which has the same pairs; only what is chosen of them differs."""
+        opened: Any = shard.open()
+        fresh, _ = self.begin(opened)
+        if any(not np.array_equal(fresh[name], local.get(name, ())) for name in ("used", "slots", "n_documents")):
+            return "the pairs of words and labels of a shard are not those of the corpus"
+        if any(fresh[name].shape != np.shape(local.get(name, 0.0)) for name in ("chosen", "own")):
+            return "the words of a shard are not those of the corpus"
+        return None if self._has_chosen(opened, local) else "words are due to labels that their documents do not have"
+
+    def _has_chosen(self, shard: LabelledShard, local: Locals) -> bool:
+        """Tell whether the words of a shard have labels of their documents, and are counted."""
+        n_labels = np.diff(shard.labels.ends)
+        is_open, per_entry = n_labels == 0, np.where(n_labels == 0, min(self._n_open, 1), n_labels)
+        entries = np.repeat(np.arange(shard.n_documents), np.diff(shard.rows.ends))
+        firsts = np.concatenate([[0], np.cumsum(per_entry[entries])])[:-1]
+        of_token = np.repeat(np.arange(len(entries)), shard.rows.counts.astype(np.int64))
+        of_token = of_token[per_entry[entries[of_token]] > 0]
+        limits = np.where(is_open, self._n_open, n_labels)[entries[of_token]]
+        chosen = local["chosen"][: len(of_token)]
+        if len(chosen) < len(of_token) or (chosen >= limits).any():
+            return False
+        spread = is_open[entries[of_token]]
+        pairs = np.where(spread, local["slots"][firsts[of_token]] + chosen, 0)
+        pairs[~spread] = local["slots"][firsts[of_token[~spread]] + chosen[~spread]]
+        return bool(np.array_equal(np.bincount(pairs, minlength=len(local["own"])), local["own"]))
 
     @property
     def _n_open(self) -> int:

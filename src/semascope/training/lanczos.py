@@ -21,7 +21,7 @@ Nothing is held but the blocks of words, what a pass adds up, and small matrices
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -35,6 +35,8 @@ from semascope.engines.exact import Counts, CountTotal, LateCounts, Scalars, Sca
 from semascope.kernels.lsa import project_documents, project_words
 from semascope.kernels.rows import facts_of_words
 from semascope.kernels.small import eigenvalues
+from semascope.storage.facts import Fact, Number
+from semascope.storage.layout import ANY, TINY, Array, numbers
 from semascope.training.dense import inner, make, one_more, one_thread_each, take_out, times, times_side_by_side, turn_upright
 from semascope.training.facts import Facts
 from semascope.training.small import bordered, halves, noise_of, reciprocals, whitening
@@ -54,6 +56,9 @@ MORE = 1.75
 
 LITTLE, TRIES = 0.1, 3
 """A block of which less than this share is left has lost digits, and is made orthogonal again, at most so often in all."""
+
+LARGEST_ENTRY = 8.0
+"""No entry of a state is near it: columns of blocks have length one, and so has the matrix at most."""
 
 ROOM = 2.0**10
 """Sums are made of integers of so many times fewer than they could be: below 2^51 the kernel converts them sooner."""
@@ -130,6 +135,17 @@ class BlockLanczos(Facts):
     weighting: str = "hellinger"
 
     state_type: ClassVar[type] = LanczosState
+    state_arrays: ClassVar[Mapping[str, Array]] = {
+        "blocks": numbers(ANY, "n_words", "width", low=-LARGEST_ENTRY, high=LARGEST_ENTRY),
+        "rest": numbers("n_words", "width", low=-LARGEST_ENTRY, high=LARGEST_ENTRY, may_be_empty=True),
+        "small": numbers(ANY, ANY, low=-LARGEST_ENTRY, high=LARGEST_ENTRY),
+        "square": numbers("width", "width", low=-LARGEST_ENTRY, high=LARGEST_ENTRY, may_be_empty=True),
+        "residuals": numbers(ANY, low=0.0, high=LARGEST_ENTRY),
+        "of_word": numbers("n_words", low=0.0, high=1e6, may_be_empty=True),
+        "word_sums": numbers("n_words", low=0.0),
+    }
+    state_numbers: ClassVar[Mapping[str, Fact]] = {"total": Number(0, LARGEST_ENTRY), "most": Number(TINY)}
+    local_arrays: ClassVar[Mapping[str, Array]] = {"nothing": numbers("shard_documents", 0)}
     objective_name: ClassVar[str] = "residual"
     per_token: ClassVar[bool] = False
 
@@ -139,6 +155,19 @@ class BlockLanczos(Facts):
         wanted, widest = math.ceil(self.n_topics / PASSES), WIDTHS[-1]
         fitting = next((width for width in WIDTHS if width >= wanted), widest * -(-wanted // widest))
         return min(fitting, self.n_documents, self.n_words)
+
+    def sizes(self) -> dict[str, int]:
+        return {**super().sizes(), "width": self.width}
+
+    def state_problem(self, state: LanczosState, history: Sequence[float]) -> str | None:
+        n_done = max(len(state.blocks) - 1, 0)
+        if state.small.shape != (n_done * self.width,) * 2 or len(state.residuals) > n_done:
+            return f"there are {len(state.blocks)} blocks, but a small matrix of shape {state.small.shape}"
+        if n_done and not (len(state.rest) and len(state.square)):
+            return "what the last pass found is missing"
+        if (len(state.of_word) > 0) != (WEIGHTINGS[self.weighting].of_word is not None) or not state.most > 0:
+            return f"the weights of words do not belong to the weighting {self.weighting!r}"
+        return None
 
     def begin(self, shard: Shard) -> tuple[Locals, FactStats]:
         """Count what the weighting needs to know."""
@@ -181,6 +210,7 @@ class BlockLanczos(Facts):
         generator = np.random.default_rng([self.seed, shard.number])
         return generator.standard_normal((shard.n_documents, self.width), np.float32).astype(self.dtype)
 
+    @one_thread_each()  # small matrices come out otherwise where libraries divide them among threads
     def update(self, state: LanczosState, stats: PassStats) -> LanczosState:
         """See what the pass found, and make the next block."""
         assert isinstance(stats.product, CountTotal)
@@ -248,6 +278,7 @@ class BlockLanczos(Facts):
         none = np.empty((0, 0))
         return state._replace(blocks=state.blocks[-1:], rest=none, small=none)
 
+    @one_thread_each()
     def to_keep(self, state: LanczosState) -> Decomposition:
         """The wanted vectors, of which the largest entry in size is positive."""
         if not len(state.residuals):

@@ -145,10 +145,10 @@ def run(
                 moment = Moment(len(history), stopwatch.seconds(), to_judge, algorithm.note(state), outcome)
                 stopwatch.without(partial(watch, moment))
             if checkpoints and placed.agree(checkpoints.due()):
-                checkpoints.save(placed, state, history, stopwatch.seconds())
+                checkpoints.save(placed, algorithm, state, history, stopwatch.seconds())
         seconds = stopwatch.seconds()
         if checkpoints and reason == INTERRUPTED:
-            checkpoints.save(placed, state, history, seconds)
+            checkpoints.save(placed, algorithm, state, history, seconds)
         kept = algorithm.to_keep(state)
         documents = placed.documents(partial(algorithm.document_rows, kept))
         return Fitted(kept, history, documents, reason, seconds)
@@ -156,5 +156,5 @@ def run(
 
 def _start(algorithm: Algorithm, placed: Placed, checkpoints: Checkpoints | None) -> tuple[Any, list[float], float]:
     if checkpoints and checkpoints.resume:
-        return checkpoints.load(placed, algorithm.state_type)
+        return checkpoints.load(placed, algorithm)
     return algorithm.start(placed.begin(algorithm.begin)), [], 0.0

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from semascope.errors import FormatError
 from semascope.kernels.particles import N_PAIRS, N_ROWS, N_WORDS, Tables, fill_buckets
-from semascope.kernels.remembering import FIRST, LAST, OPEN, Memory
+from semascope.kernels.remembering import ENTRIES, FIRST, LABELS, LAST, OPEN, SLOTS, TOKENS, Memory
+from semascope.storage import Directory
+from semascope.storage.facts import LARGEST_WHOLE
+from semascope.storage.layout import ANY, LARGEST_COUNT, SLACK, Array, AxisOf, indices, numbers
 from semascope.training.labelwords import LabelWords
 
 if TYPE_CHECKING:
@@ -24,6 +27,45 @@ SAVED = {
     "particle_numbers": "numbers",
 }  # fmt: skip
 """Arrays of the tables by the names of their files; the buckets are filled again."""
+
+DIMENSIONS = {
+    "n_pairs": AxisOf("pair_labels"), "n_rows": AxisOf("row_pairs"), "n_topics": AxisOf("label_sizes"),
+    "n_particles": AxisOf("particle_logs", least=1), "n_kept": AxisOf("memory_ticks"),
+    "n_kept_entries": AxisOf("memory_counts"), "n_kept_slots": AxisOf("memory_slots"), "n_kept_labels": AxisOf("memory_labels"),
+}  # fmt: skip
+"""Sizes that the arrays share; n_words is the model's."""
+
+_ROUNDING = 0.5
+"""What counts may be below zero by, after many that were rounded have been added and taken away."""
+
+
+def _counts(*shape: str, dtype: str = "float64") -> Array:
+    """Declare counts of words; as differences, and after rounding, they may be negative."""
+    return numbers(*shape, low=-LARGEST_COUNT, high=LARGEST_COUNT, dtypes=(dtype,))
+
+
+ARRAYS = {
+    "pair_words": indices("n_pairs", "n_words"),
+    "pair_labels": indices("n_pairs", "n_topics"),
+    "pair_counts": _counts("n_pairs"),
+    "pair_rows": Array(("int32",), ("n_pairs",), low=-1, high="n_rows-1"),
+    "row_differences": _counts("n_rows", "n_particles", dtype="float32"),
+    "row_pairs": indices("n_rows", "n_pairs"),
+    "label_sizes": _counts("n_topics"),
+    "label_differences": _counts("n_topics", "n_particles"),
+    "particle_logs": _counts("n_particles"),
+    "particle_numbers": Array(("int64",), (5,), low=0, high=LARGEST_WHOLE),
+    "memory_firsts": Array(("int64",), ("n_kept+1", 4), low=0, high=LARGEST_WHOLE),
+    "memory_counts": numbers("n_kept_entries", low=1, high=2**24, dtypes=("float32",)),
+    "memory_slots": indices("n_kept_slots", "n_pairs"),
+    "memory_shares": numbers("n_kept_slots", low=-SLACK, high=1 + SLACK, dtypes=("float32",)),
+    "memory_labels": indices("n_kept_labels", "n_topics"),
+    "memory_ticks": Array(("int64",), ("n_kept",), low=0, high=LARGEST_WHOLE),
+    "memory_open": Array(("int16",), (ANY, "n_particles"), low=0),
+    "memory_ancestors": Array(("int16",), (ANY, "n_particles"), low=0, high="n_particles-1"),
+    "memory_numbers": Array(("int64",), (5,), low=0, high=LARGEST_WHOLE),
+}
+"""What the files may hold, each by itself; `Particles.from_directory` checks what they must be to each other."""
 
 
 @dataclass
@@ -132,15 +174,83 @@ class Particles:
         return known | {f"memory_{name}": array for name, array in self._remembered()._asdict().items()}
 
     @classmethod
-    def from_arrays(cls, array: Callable[[str], NDArray[Any]]) -> Particles:
-        """Take up what `to_arrays` gave, by name."""
+    def from_directory(cls, directory: Directory) -> Particles:
+        """Read what `to_arrays` gave, by name."""
+        array = directory.array
         fields: dict[str, Any] = {field: np.array(array(name)) for name, field in SAVED.items()}
         uneven = fields["beside"].any(axis=1)
         tables = Tables(buckets=np.empty((0, 2), np.int64), uneven=uneven, **fields)
         memory = Memory(*(np.array(array(f"memory_{name}")) for name in Memory._fields))
         particles = cls(tables, memory)
-        particles._fill_buckets(int(tables.numbers[N_PAIRS]))
+        problem = _problem_of_tables(tables) or _problem_of_memory(memory) or _problem_of_slots(tables, memory)
+        if problem is None:
+            particles._fill_buckets(int(tables.numbers[N_PAIRS]))
+            if np.count_nonzero(particles.tables.buckets[:, 0] >= 0) < tables.numbers[N_PAIRS]:
+                problem = "a word and a label are a pair twice"
+        if problem:
+            msg = f"{directory.path}: the arrays of particles do not fit together: {problem}."
+            raise FormatError(msg)
         return particles
+
+
+def _problem_of_tables(tables: Tables) -> str | None:
+    """Return what arrays that were read are not to each other, if anything."""
+    n_pairs, n_rows, n_words = len(tables.word), len(tables.pair), int(tables.numbers[N_WORDS])
+    if (tables.numbers[N_PAIRS], tables.numbers[N_ROWS]) != (n_pairs, n_rows):
+        return f"there are {n_pairs:,} pairs and {n_rows:,} rows of differences, but others are stated"
+    if n_pairs and tables.word.max() >= n_words:
+        return f"a pair has word {tables.word.max():,}, but only {n_words:,} are stated"
+    differs = np.flatnonzero(tables.row >= 0)
+    if len(differs) != n_rows or not np.array_equal(tables.pair[tables.row[differs]], differs):
+        return "pairs and rows of differences do not name each other"
+    if len(tables.logs) > np.iinfo(np.int16).max:
+        return f"there are {len(tables.logs):,} particles"
+    own = tables.base[tables.pair][:, None] + tables.differ
+    sums = np.bincount(tables.label, tables.base, len(tables.sizes))[:, None] + np.zeros(len(tables.logs))
+    np.add.at(sums, tables.label[tables.pair], tables.differ)
+    sizes = tables.sizes[:, None] + tables.beside
+    off = np.abs(sums - sizes) > 1 + 1e-3 * np.abs(sizes)
+    if (tables.base < -_ROUNDING).any() or (own < -_ROUNDING).any() or (sizes < -_ROUNDING).any() or off.any():
+        return "the sizes of labels are not the sums of their counts, or are less than none"
+    return None
+
+
+def _problem_of_memory(memory: Memory) -> str | None:
+    """Return what remembered documents that were read are not to each other, if anything."""
+    first, opened, last, tick, _ = memory.numbers.tolist()
+    sizes = np.diff(memory.firsts, axis=0)
+    ends = (len(memory.counts), len(memory.slots), len(memory.labels))
+    if not (first == 0 <= opened <= last == len(memory.ticks)) or memory.firsts[0].any() or (sizes < 0).any():
+        return "the documents that are remembered do not follow each other"
+    if tuple(memory.firsts[-1, ENTRIES:].tolist()) != ends or (sizes[:, SLOTS] != sizes[:, ENTRIES] * sizes[:, LABELS]).any():
+        return "the documents that are remembered have other words and labels than stated"
+    tokens = np.concatenate([[0], np.cumsum(memory.counts, dtype=np.float64)])[memory.firsts[:, ENTRIES]]
+    if (memory.counts != np.floor(memory.counts)).any() or (tokens != memory.firsts[:, TOKENS]).any():
+        return "the counts of documents that are remembered are not those stated"
+    if last and (memory.ticks.max() > tick or (sizes[:, LABELS] < 1).any()):
+        return "documents that are remembered have no labels, or come from the future"
+    per_entry = np.repeat(sizes[:, LABELS], sizes[:, ENTRIES])
+    firsts = np.cumsum(per_entry) - per_entry
+    shared = np.add.reduceat(memory.shares, firsts) if len(firsts) else np.empty(0, np.float32)
+    if (np.abs(shared[: memory.firsts[opened, ENTRIES]] - 1) > 1e-2).any():
+        return "words of documents that are remembered are not shared out among their labels"
+    of_open = np.repeat(sizes[opened:, LABELS], sizes[opened:, TOKENS])
+    if len(memory.open) != len(of_open) or len(memory.ancestors) != last - opened or (memory.open >= of_open[:, None]).any():
+        return "words of documents that are remembered are due to labels that these do not have"
+    return None
+
+
+def _problem_of_slots(tables: Tables, memory: Memory) -> str | None:
+    """Return whether remembered words name other pairs than those of their documents' labels, if they do."""
+    sizes = np.diff(memory.firsts, axis=0)
+    of_entry = np.repeat(np.arange(len(sizes)), sizes[:, ENTRIES])
+    of_slot = np.repeat(np.arange(len(of_entry)), sizes[of_entry, LABELS])
+    firsts = np.cumsum(sizes[of_entry, LABELS]) - sizes[of_entry, LABELS]
+    places = np.arange(len(memory.slots)) - firsts[of_slot] + memory.firsts[of_entry[of_slot], LABELS]
+    words = tables.word[memory.slots]
+    if (tables.label[memory.slots] != memory.labels[places]).any() or (words != words[firsts[of_slot]]).any():
+        return "words of documents that are remembered are pairs with labels that these do not have"
+    return None
 
 
 def _longer(array: NDArray[Any], n_used: int, n_more: int) -> NDArray[Any]:

@@ -9,7 +9,7 @@ factor for as long as the words held out become more probable; then the topics o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -21,6 +21,8 @@ from semascope.engines.base import Locals
 from semascope.engines.exact import CountTotal, LateCounts, Scalars, ScalarTotal
 from semascope.kernels.em import em_documents, heldout_likelihood
 from semascope.kernels.heldout import hold_out
+from semascope.storage.facts import ROWS_OF_NUMBERS, Fact, Flag, Items, Maybe, Number, Whole
+from semascope.storage.layout import Array, probabilities
 from semascope.training.em import EM, StartStats, expected_counts
 
 if TYPE_CHECKING:
@@ -85,6 +87,10 @@ class Search(NamedTuple):
         return len(scores) > PATIENCE and all(after < before + WORTH for before, after in pairwise(scores))
 
 
+_SCORE = Maybe(Number())
+SEARCH = Items(ROWS_OF_NUMBERS, Whole(), _SCORE, _SCORE, Number(0, 1), _SCORE, Whole())
+"""A search as a checkpoint keeps it."""
+
 NO_SEARCH = Search([], 0, None, None, 1.0, None, 0)
 
 
@@ -130,6 +136,26 @@ class TemperedEM(EM):
     tempering: float | str = AUTO
 
     state_type: ClassVar[type] = TemperedState
+    state_arrays: ClassVar[Mapping[str, Array]] = {
+        **EM.state_arrays,
+        "powered": probabilities("n_words", "n_topics"),
+        "background": probabilities("n_words"),
+        "best_topics": probabilities("n_words", "n_topics", may_be_empty=True),
+        "best_shares": probabilities("n_topics"),
+    }
+    state_numbers: ClassVar[Mapping[str, Fact]] = {
+        **EM.state_numbers, "beta": Number(0, 1), "searching": Flag(), "search": SEARCH,
+    }  # fmt: skip
+
+    def state_problem(self, state: TemperedState, history: Sequence[float]) -> str | None:
+        search = Search(*state.search)
+        if search.n_passes > len(history) or (state.searching and self.tempering != AUTO):
+            return "the search for a temperature has made more passes than there were"
+        if any(len(pair) != 2 for pair in search.tried):
+            return "the search for a temperature does not tell what it tried"
+        if state.searching and search.best_score is not None and not len(state.best_topics):
+            return "the best topics of the search for a temperature are missing"
+        return None
 
     def counts_to_start_from(self, shard: Shard) -> NDArray[np.float32]:
         """Without the words held out, if there are any: nothing may be learned from them."""

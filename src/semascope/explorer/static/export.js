@@ -56,13 +56,16 @@ export function exportMenu({ title, name, svg, rows }) {
   return menu;
 }
 
-/** Rows of objects as RFC 4180 has it. A cell that a spreadsheet would take for a formula is made text by an apostrophe. */
+// What spreadsheets take for a formula, some of them behind blanks or in letters of full width.
+const FORMULA = /^[\t\r\n]|^\s*[=+\-@＝＋－＠]/;
+
+/** Rows of objects as RFC 4180 has it. An apostrophe keeps a text that a spreadsheet would take for a formula a text. */
 export function csv(rows) {
   if (!rows.length) return "";
   const columns = Object.keys(rows[0]);
   const cell = (value) => {
     const plain = Array.isArray(value) ? value.join(" ") : String(value ?? "");
-    const harmless = typeof value !== "number" && /^[=+\-@\t\r]/.test(plain) ? `'${plain}` : plain;
+    const harmless = typeof value !== "number" && FORMULA.test(plain) ? `'${plain}` : plain;
     return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
   };
   return (

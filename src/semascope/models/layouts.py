@@ -1,0 +1,110 @@
+"""What the directories of models may hold. Nothing large is imported here: pages are shown before models are loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from semascope.corpus.writing import LANGUAGES, VOCABULARY
+from semascope.storage import Layout
+from semascope.storage.facts import Fact, Flag, ListOf, Maybe, Number, Plain, Record, Text, Whole
+from semascope.storage.layout import (
+    LARGEST_COUNT,
+    SLACK,
+    Array,
+    AxisOf,
+    Column,
+    InFacts,
+    Source,
+    Table,
+    indices,
+    numbers,
+    pointers,
+    probabilities,
+)
+
+PATH = ListOf(ListOf(Number(finite=False), low=2, high=3))
+"""Measurements, each beside where it was made."""
+
+_SPLIT = Record({"path": Maybe(Text()), "fingerprint": Text(), "heldout": Number(0, 1), "seed": Whole()})
+
+FITTED: Mapping[str, Fact] = {
+    "n_iter_": Whole(),
+    "stopped_by_": Text(),
+    "n_features_in_": Whole(1, 2**31 - 1),
+    "corpus_": Record({"fingerprint": Text(), "path": Maybe(Text())}, {"split_from": _SPLIT}),
+}
+"""Fitted attributes that all models keep in the manifest."""
+
+TOPIC_ARRAYS: Mapping[str, Array] = {
+    "topic_shares_": probabilities("n_topics"),
+    "doc_topics_": probabilities("n_documents", "n_topics"),
+}
+"""Fitted attributes that models with topics keep as arrays."""
+
+_SETTING = Array(
+    ("float16", "float32", "float64", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))), None
+)
+
+KIND = Layout("model", 2, facts=Record({"model": Text()}))
+"""What tells which kind of model a directory holds."""
+
+MODEL = Layout(
+    kind="model",
+    version=2,  # since 2, words may have languages
+    facts=Record(
+        {"model": Text(), "analyzer": Plain(), "fitted": Record(FITTED), "settings": Record(others=Plain())},
+        optional={"languages": LANGUAGES, "topic_names": ListOf(Maybe(Text()))},
+    ),
+    dimensions={"n_words": InFacts(("fitted", "n_features_in_"))},
+    arrays={"setting_*": _SETTING},
+    tables={"vocabulary": VOCABULARY},
+)
+"""What all of them have."""
+
+_TOPICS = MODEL.also(dimensions={"n_topics": AxisOf("topics", 1, least=1), "n_documents": AxisOf("doc_topics")})
+
+
+def topic_layout(arrays: Mapping[str, Array] = TOPIC_ARRAYS) -> Layout:
+    """Return the layout of a model whose topics are distributions over words, with the attributes that it keeps as arrays."""
+    return _TOPICS.also(arrays={"topics": probabilities("n_words", "n_topics"), **named(arrays)})
+
+
+def space_layout(arrays: Mapping[str, Array]) -> Layout:
+    """Return the layout of a model whose components are vectors of length one."""
+    vectors = numbers("n_words", "n_topics", low=-1 - SLACK, high=1 + SLACK)
+    dimensions = {"n_topics": AxisOf("topics", 1, least=1), "n_documents": AxisOf("doc_vectors")}
+    return MODEL.also(dimensions=dimensions, arrays={"topics": vectors, **named(arrays)})
+
+
+def named(arrays: Mapping[str, Array]) -> dict[str, Array]:
+    """Return declarations by the names of files instead of attributes."""
+    return {name.rstrip("_"): array for name, array in arrays.items()}
+
+
+LABEL_ARRAYS: Mapping[str, Array] = {"label_documents_": numbers("n_labels", low=0, dtypes=("int64",))}
+"""Fitted attributes that models of labels keep as arrays."""
+
+_LABELS = MODEL.also(
+    facts={"label_form": Text(("lists", "one", "one number", "indicator")), "calibration": ListOf(Number(), 5, 5)},
+    dimensions={"n_labels": AxisOf("label_documents"), "n_pairs": AxisOf("pair_labels")},
+    tables={"labels": Table("n_labels", {"label": Column()})},
+)
+
+
+def label_layout(arrays: Mapping[str, Array]) -> Layout:
+    """Return the layout of a model in which every label is a topic, with the attributes that it keeps as arrays."""
+    pairs = {
+        "pair_ends": pointers("n_words", "n_pairs"),
+        "pair_labels": indices("n_pairs", "n_topics", rows="pair_ends"),
+        "pair_counts": numbers("n_pairs", low=0.0, high=LARGEST_COUNT, dtypes=("float64",)),
+        "label_sizes": numbers("n_topics", low=0.0, high=LARGEST_COUNT, dtypes=("float64",)),
+    }
+    facts, dimensions = {"eta": Number(0)}, {"n_topics": AxisOf("label_sizes", least=1)}
+    return _LABELS.also(facts=facts, dimensions=dimensions, arrays={**pairs, **named(arrays)})
+
+
+def online_label_layout(
+    arrays: Mapping[str, Array], dimensions: Mapping[str, Source], particles: Mapping[str, Array]
+) -> Layout:
+    """Return the layout of a model of labels that learns from a stream."""
+    return _LABELS.also(facts={"from_texts": Flag()}, dimensions=dimensions, arrays={**particles, **named(arrays)})
