@@ -14,6 +14,7 @@ COMPARISONS = {
     "text_to_counts": "Text to counts",
     "search_speed": "Search: speed",
     "scaling": "Scaling",
+    "learned_priors": "LDA: learned priors",
 }
 """The quick form runs these alone."""
 
@@ -23,6 +24,8 @@ PROMISES = {
     "plsi_paper": "PLSA: a paper's experiment",
     "bigger_than_memory": "Bigger than memory",
     "lda_priors": "LDA: priors",
+    "auto_priors": "LDA: learned or default priors",
+    "draws": "LDA: draws",
     "lda_scaling": "LDA: tokens and topics",
     "lda_inference": "LDA: inference",
     "streams": "LDA: streams",
@@ -33,6 +36,8 @@ PROMISES = {
     "labeled_stream": "Labeled LDA: long streams",
     "stream_faults": "Labeled LDA: kills",
     "explorer": "Explorer",
+    "hostile": "Hostile files",
+    "hostile_cost": "Hostile files: cost",
 }
 
 TITLES = {**COMPARISONS, **PROMISES}

@@ -3,7 +3,8 @@
 semascope's default settings against tomotopy, BigARTM, gensim and scikit-learn, K = 100, α = 0.1, η = 0.03, two threads each.
 Every fit is made in a fresh process (lda_worker.py), one after the other, in an environment made for the peers
 (environments.py). All are judged by one evaluator: perplexity of documents held out, by document completion, from each
-system's P(word | topic) alone. Only learning is timed: neither reading nor compiling nor taking topics down counts.
+system's P(word | topic) alone, with a common prior of 0.1 per topic. Only learning is timed: neither reading nor compiling nor
+taking topics down counts.
 
 The target is the perplexity that tomotopy has after 500 iterations with the same seed. The time to reach it lies between two
 snapshots and is interpolated; means over seeds, and never if one seed never does. A system that cannot be installed is left

@@ -6,8 +6,9 @@ of a long and a short fit is taken, in a session that is warm.
 
 Second, against Spark MLlib on two cores, by its online and its EM optimiser, with its default settings: held-out perplexity
 against time on 20 Newsgroups and CVE with 100 topics. All learn from the same counts and are judged by one evaluator, by
-document completion from P(word | topic) alone. MLlib cannot go on with a fit, so that each of its points is a fit of its own,
-of 10, 20, 40 and 80 iterations, until one takes more than 200 seconds. The target is the best perplexity of any of them.
+document completion from P(word | topic) alone, with a common prior of 0.1 per topic. MLlib cannot go on with a fit, so that
+each of its points is a fit of its own, of 10, 20, 40 and 80 iterations, until one takes more than 200 seconds. The target is
+the best perplexity of any of them.
 
 Takes about 30 minutes on two cores. With --quick, Reuters instead, 6,000 documents of it beside
 MLlib, and its shortest fits: about one.

@@ -14,6 +14,7 @@ from typing import Any
 from semascope.corpus.corpus import Corpus
 from semascope.errors import InputError, InterruptedFitWarning
 from semascope.evaluation.coherence import MEASURES
+from semascope.evaluation.heldout import COMMON
 from semascope.evaluation.windows import SLIDING, slides_over_texts
 from semascope.models.topicmodel import TopicModel
 
@@ -73,10 +74,12 @@ class Report:
 
     documents   documents it was judged by
     relation    what they are to the model: "held out" of its fit, those it was "fitted to", or "others"
-    perplexity  how well it predicts them
+    perplexity  how well it predicts them, by its own prior
     coherence   of each topic, by each measure
     windows     what c_v took for windows: "110 words" or "documents"
     diversity   share of distinct words among the top 25 of all topics
+    perplexity_common
+                how well it predicts them, by the common prior of 0.1 per topic
     """
 
     documents: int
@@ -85,6 +88,7 @@ class Report:
     coherence: dict[str, list[float]]
     windows: str
     diversity: float
+    perplexity_common: float
 
     def to_dict(self) -> dict[str, Any]:
         """Give it as plain values."""
@@ -114,13 +118,14 @@ def report(model: TopicModel, corpus: Corpus, n_words: int = 10) -> Report:
         {measure: model.coherence(corpus, measure, n_words).tolist() for measure in MEASURES},
         f"{SLIDING} words" if slides_over_texts(corpus) else "documents",
         model.diversity(),
+        model.perplexity(judges, prior=COMMON),
     )
 
 
 def judges_of(model: TopicModel, corpus: Corpus) -> tuple[Corpus, str]:
     """Give the documents to judge by, and what they are to the model."""
-    about: dict[str, Any] = model.corpus_
-    if corpus.fingerprint == about["fingerprint"]:
+    about: dict[str, Any] = getattr(model, "corpus_", {})  # a stream is learned from no corpus
+    if corpus.fingerprint == about.get("fingerprint"):
         return corpus, FITTED_TO
     split_from = about.get("split_from")
     if split_from and corpus.fingerprint == split_from["fingerprint"]:
@@ -137,7 +142,7 @@ def judges_of(model: TopicModel, corpus: Corpus) -> tuple[Corpus, str]:
 class Trial:
     """A number of topics that was tried.
 
-    perplexity  of the documents held out
+    perplexity  of the documents held out, by the model's own prior
     coherence   mean npmi of the topics, by the documents they were learned from
     diversity   share of distinct words among the top 25 of all topics
     seconds     time of the fit

@@ -47,10 +47,21 @@ def hold_out(counts, first_document, seed, share):
     return held
 
 
-def perplexity(counts, topics, seed):
-    """Perplexity of the second halves, topics estimated on the first."""
+def perplexity(counts, topics, seed, prior=0.1):
+    """Perplexity of the second halves, topics estimated on the first with a prior: one number, or one for each topic."""
+    alpha = np.full(topics.shape[1], prior)
+    return _completed(counts, topics, seed, alpha / alpha.sum(), 0.0, prior=alpha)
+
+
+def perplexity_without_prior(counts, topics, seed, shares, beta, floor):
+    """The same by maximum likelihood: tempered EM from P(z), and P(word | document) mixed with P(word)."""
+    return _completed(counts, topics, seed, shares, floor, prior=0.0, beta=beta, shares=shares)
+
+
+def _completed(counts, topics, seed, start, floor, **settings):
     seen, predicted = halve(counts, topics.any(axis=1), 0, seed)
-    theta = np.full((len(counts), topics.shape[1]), 1 / topics.shape[1])
-    p = fold_in_dense(seen, topics, theta, 0.1, 30) @ topics.T
+    theta = np.tile(start, (len(counts), 1))
+    p = fold_in_dense(seen, topics, theta, n_passes=30, **settings) @ topics.T
+    p = (1 - floor) * p + floor * (topics @ start)
     used = predicted > 0
     return math.exp(-float((predicted[used] * np.log(p[used])).sum()) / predicted.sum())

@@ -19,7 +19,8 @@ from sklearn.exceptions import NotFittedError
 
 from semascope import LDA, LSA, PLSA, Corpus, Index
 from semascope.errors import FormatError, InputError
-from semascope.storage import open_directory, writing
+from semascope.retrieval.growing import INDEX
+from semascope.storage import Layout, open_directory, writing
 
 TEXTS = {
     "cats": "cats purr and sleep in the sun",
@@ -508,7 +509,7 @@ def test_a_missing_part_is_refused_by_name(saved, tmp_path):
 
 
 def test_an_index_of_a_newer_version_and_other_directories_are_refused(tmp_path):
-    with writing(tmp_path / "newer", "index", 2):
+    with writing(tmp_path / "newer", Layout("index", 2)):
         pass
     with pytest.raises(
         FormatError, match=r"newer: expected a semascope index \(version 1\), found version 2: a newer semascope"
@@ -583,8 +584,8 @@ def test_an_index_is_saved_over_another(path, tmp_path):
 def test_an_index_that_names_parts_outside_itself_is_refused(tmp_path, kind):
     Index.build(corpus()).save(tmp_path / "index")
     shutil.copytree(tmp_path / "index", tmp_path / "hostile")
-    with writing(tmp_path / "hostile", "index", 1) as draft:
-        facts = open_directory(tmp_path / "index", "index", 1).facts
+    with writing(tmp_path / "hostile", INDEX) as draft:
+        facts = open_directory(tmp_path / "index", INDEX).facts
         draft.facts.update({**facts, kind: [f"../index/{name}" for name in facts[kind]]})
         draft.array("alive_0", np.ones(len(TEXTS), dtype=bool))
     with pytest.raises(FormatError, match=r"expected plain file names, found '\.\./index/"):

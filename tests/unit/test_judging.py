@@ -54,7 +54,8 @@ def test_a_report_says_what_the_documents_are_to_the_model(corpus):
     model.corpus_["split_from"] = split.facts()
     told = report(model, corpus)
     assert (told.relation, told.documents) == ("held out", len(split.heldout))
-    assert told.perplexity == model.perplexity(split.heldout)
+    assert told.perplexity == model.perplexity(split.heldout, prior="own")
+    assert told.perplexity_common == model.perplexity(split.heldout, prior="common") != told.perplexity
     assert report(model, split.heldout).relation == "others"
 
 
@@ -92,7 +93,7 @@ def test_a_sweep_gives_each_trial_as_it_is_finished(corpus):
     running = sweep(make, split, [2, 4], seeds=[0, 1])
     first, model = next(running)
     assert made == [{"n_components": 2, "random_state": 0}]
-    assert first.perplexity == model.perplexity(split.heldout)
+    assert first.perplexity == model.perplexity(split.heldout, prior="own") != model.perplexity(split.heldout, prior="common")
     assert first.coherence == pytest.approx(model.coherence(split.train).mean())
     assert [(t.topics, t.seed) for t, _ in running] == [(2, 1), (4, 0), (4, 1)]
 

@@ -126,7 +126,7 @@ def test_what_is_wrong_with_settings_is_said_in_a_sentence(settings, sentence):
 
 
 def test_counts_that_are_not_whole_are_refused():
-    with pytest.raises(InputError, match="counts must be whole numbers, but some are not"):
+    with pytest.raises(InputError, match="counts must be whole numbers up to 16,777,216, but some are not"):
         LabeledLDA().fit([[1, 0.5], [2, 1]], ["a", "b"])
 
 

@@ -103,7 +103,7 @@ def test_held_out_perplexity_is_drawn_on_an_axis_of_its_own(models):
     axes = model.plot_history()
     right = next(one for one in axes.figure.axes if one is not axes)
     assert np.allclose(right.lines[0].get_ydata(), [step[2] for step in model.heldout_path_])
-    assert right.get_ylabel() == "held-out perplexity"
+    assert right.get_ylabel() == "held-out perplexity, own prior"
 
 
 def test_a_model_without_a_history_says_so(models):

@@ -126,7 +126,7 @@ def test_a_full_disk_while_checkpointing_leaves_the_last_good_checkpoint(corpus_
     with monkeypatch.context() as patched, pytest.raises(OSError, match="No space left"):
         patched.setattr(np, "save", full)
         PLSA(**SETTINGS).fit(corpus, checkpoints=Checkpoints(unfinished, 0.0, resume=True))
-    assert len(open_directory(unfinished, checkpoint.FORMAT, checkpoint.VERSION).facts["history"]) == 5
+    assert len(open_directory(unfinished, checkpoint.KIND).facts["history"]) == 5
     assert same(PLSA(**SETTINGS).fit(corpus, checkpoints=Checkpoints(unfinished, resume=True)), uninterrupted)
 
 

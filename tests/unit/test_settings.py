@@ -3,6 +3,7 @@
 import numpy as np
 
 import semascope as ss
+from semascope.models.layouts import KIND
 from semascope.storage import open_directory
 
 TEXTS = ["cats purr and dogs bark", "dogs bark at cats", "bonds fall when stocks rise", "stocks rise and bonds fall"]
@@ -27,7 +28,7 @@ def test_an_array_is_kept_in_a_file(tmp_path):
     for eta in (np.arange(1.0, 13).reshape(2, 6), [0.5, 1, 2]):
         loaded = saved(model.set_params(eta=eta), tmp_path / "m")
         np.testing.assert_array_equal(loaded.eta, eta)
-    assert "setting_eta.npy" in open_directory(tmp_path / "m", "model", 2)
+    assert "setting_eta.npy" in open_directory(tmp_path / "m", KIND)
     assert saved(loaded.set_params(eta=0.1), tmp_path / "m").eta == 0.1
 
 

@@ -21,7 +21,17 @@ def without_seconds(model):
     return [(iteration, perplexity) for iteration, _, perplexity in model.heldout_path_]
 
 
-@pytest.mark.parametrize("model", [PLSA(**SETTINGS), LDA(**SETTINGS), PLSA(**SETTINGS, tempering="auto")])
+WATCHED = [
+    PLSA(**SETTINGS),
+    PLSA(**SETTINGS, tempering=0.8),
+    PLSA(**SETTINGS, tempering="auto"),
+    LDA(**SETTINGS),
+    LDA(**SETTINGS, alpha="auto"),
+    LDA(**SETTINGS, alpha=[0.01, 0.1, 0.2, 1.0], inference="vb"),
+]
+
+
+@pytest.mark.parametrize("model", WATCHED)
 def test_the_path_ends_with_the_perplexity_of_the_model(parts, model):
     train, heldout = parts
     model.fit(train, heldout=heldout)
@@ -30,8 +40,17 @@ def test_the_path_ends_with_the_perplexity_of_the_model(parts, model):
     assert iterations[-1] == model.n_iter_
     assert list(seconds) == sorted(seconds)
     assert seconds[0] > 0
-    assert perplexities[-1] == pytest.approx(model.perplexity(heldout), rel=1e-12)
+    assert perplexities[-1] == pytest.approx(model.perplexity(heldout, prior="own"), rel=1e-12)
     assert perplexities[-1] < perplexities[0]
+
+
+def test_while_alpha_is_learned_each_step_is_judged_by_the_alpha_of_that_time(parts):
+    train, heldout = parts
+    settings = {**SETTINGS, "alpha": "auto", "inference": "vb"}  # which learns it in every pass
+    path = without_seconds(LDA(**settings).fit(train, heldout=heldout))
+    for iteration, perplexity in path:
+        stopped = LDA(**{**settings, "max_iter": iteration}).fit(train)
+        assert perplexity == pytest.approx(stopped.perplexity(heldout), rel=1e-12)
 
 
 def test_being_watched_changes_no_bit_of_the_model(parts):

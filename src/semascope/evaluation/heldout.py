@@ -1,8 +1,12 @@
 """Held-out perplexity by document completion.
 
 Each document's words are divided at random into halves. Its topics are estimated on one half, by 30 passes of
-θ_k ∝ θ_k Σ_w n φ_wk / (φ_w·θ) + 0.1 from even topics, and the other half is predicted. Nothing is taken from a model but its
-topics, so that all models, ours and others', are judged alike.
+θ_k ∝ θ_k Σ_w n φ_wk / (φ_w·θ) + α_k from the prior mean, and the other half is predicted. Two priors are in use:
+
+common  α = 0.1 for every topic, from even topics. Nothing is taken from a model but its topics, so that systems with the same
+        number of topics, ours and others', are compared alike. The prior mass grows with the number of topics, so it penalizes
+        many topics, and models that learned α.
+own     the prior that the model states (`Completion`), for choosing hyperparameters and the number of topics within a family.
 """
 
 from __future__ import annotations
@@ -21,13 +25,65 @@ from semascope.engines.exact import Scalars, ScalarTotal
 from semascope.errors import InputError
 from semascope.kernels.em import fold_in, log_likelihoods
 from semascope.kernels.heldout import halve
+from semascope.training.tempering import BACKGROUND_MIX, power, shares_factor
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 PASSES = 30
-SMOOTHING = 0.1
 NEVER = -1.0
+
+OWN, COMMON = "own", "common"
+
+COMMON_ALPHA = 0.1
+"""Pseudo-count of each topic under the common prior."""
+
+FLOOR = BACKGROUND_MIX
+"""Share of P(word) in predictions of a model without a prior on documents. Maximum likelihood gives topics that a first half
+does not use the share zero, and their words no probability at all. The share is the one by which tempered EM finds β."""
+
+LOG_SMALLEST = math.log(np.finfo(np.float32).tiny)
+"""Log-probability of a word whose probability underflows."""
+
+
+class Completion(NamedTuple):
+    """How θ of a held-out document is estimated from its first half; arrays as `semascope.kernels.em.fold_in` takes them.
+
+    start    float[k]  θ before the first pass
+    prior    float[k]  pseudo-counts of the topics, added in each pass; zeros for maximum likelihood
+    beta     exponent of tempered EM, 1 for plain EM
+    factors  float[k]  P(topic)^(1−β)
+    floor    share of `start` that is mixed into θ before words are predicted
+    """
+
+    start: NDArray[np.float32]
+    prior: NDArray[np.float32]
+    beta: float
+    factors: NDArray[np.float32]
+    floor: float
+
+    @classmethod
+    def dirichlet(cls, alpha: float | NDArray[Any], n_topics: int) -> Completion:
+        """Return completion with a Dirichlet prior: one α for all topics, or one for each."""
+        prior = np.full(n_topics, alpha, dtype=np.float64)
+        mean = prior / prior.sum() if np.ndim(alpha) else np.full(n_topics, 1 / n_topics)
+        return cls(mean.astype(np.float32), prior.astype(np.float32), 1.0, np.ones(n_topics, np.float32), 0.0)
+
+    @classmethod
+    def maximum_likelihood(cls, topic_shares: NDArray[Any], beta: float = 1.0) -> Completion:
+        """Return completion without a prior on documents, tempered by β.
+
+        P(word | document) is (1 − ε) Σ_z θ_z P(word | z) + ε P(word), with ε = `FLOOR` and P(word) = Σ_z P(z) P(word | z).
+        """
+        start, none = topic_shares.astype(np.float32), np.zeros(len(topic_shares), np.float32)
+        return cls(start, none, beta, shares_factor(topic_shares, beta, np.float32), FLOOR)
+
+
+def check_prior(prior: Any) -> None:
+    """Validate the name of a prior."""
+    if not isinstance(prior, str) or prior not in (OWN, COMMON):
+        msg = f'prior must be "{OWN}" or "{COMMON}", but was {prior!r}.'
+        raise InputError(msg)
 
 
 class Score(NamedTuple):
@@ -41,10 +97,11 @@ def perplexity(
     shards: Sequence[ShardRef],
     engine: Engine,
     *,
+    prior: float | NDArray[Any] | Completion = COMMON_ALPHA,
     known: NDArray[np.bool_] | None = None,
     seed: int = 0,
 ) -> float:
-    """Give exp(−mean log P(word | document)) over the predicted halves.
+    """Return exp(−mean log P(word | document)) over the predicted halves.
 
     Parameters
     ----------
@@ -52,28 +109,37 @@ def perplexity(
         Column z is P(word | topic z).
     shards : sequence of shards
         The held-out documents.
+    prior : float, ndarray of shape (n_topics,) or Completion, default=0.1
+        Dirichlet prior α of a document's topics, or how else they are estimated. The default is the common prior.
     known : ndarray of bool, optional
         Words the model has seen in training; all others are left out. By default those that some topic can produce.
     seed : int, default=0
         Decides the halves.
     """
     with engine.place(shards) as placed:
-        return perplexity_of_placed(topics, placed, known=known, seed=seed)
+        return perplexity_of_placed(topics, placed, prior=prior, known=known, seed=seed)
 
 
 def perplexity_of_placed(
-    topics: NDArray[Any], placed: Placed, *, known: NDArray[np.bool_] | None = None, seed: int = 0
+    topics: NDArray[Any],
+    placed: Placed,
+    *,
+    prior: float | NDArray[Any] | Completion = COMMON_ALPHA,
+    known: NDArray[np.bool_] | None = None,
+    seed: int = 0,
 ) -> float:
-    """Give the perplexity of documents that are placed on an engine already."""
+    """Return the perplexity of documents that are placed on an engine already."""
     topics = frozen(topics, np.float32)
+    completion = prior if isinstance(prior, Completion) else Completion.dirichlet(prior, topics.shape[1])
+    powered = frozen(power(topics, completion.beta), np.float32)
     if known is None:
         known = np.asarray(topics.any(axis=1))
-    score = placed.begin(partial(_score_shard, topics=topics, known=known, seed=seed))
-    return perplexity_by(score)
+    task = partial(_score_shard, topics=topics, powered=powered, completion=completion, known=known, seed=seed)
+    return perplexity_by(placed.begin(task))
 
 
 def perplexity_by(score: Any) -> float:
-    """Make a perplexity of what was added up over all shards: log-likelihoods, and words."""
+    """Return the perplexity from the sums over all shards: log-likelihood and number of predicted words."""
     log_likelihood, n_tokens = score.sums.sums() if score else (0.0, 0.0)  # no documents, no score
     if n_tokens == 0:
         msg = "perplexity needs a document with at least two words that the model knows, but there is none."
@@ -81,11 +147,24 @@ def perplexity_by(score: Any) -> float:
     return math.exp(-log_likelihood / n_tokens)
 
 
-def _score_shard(shard: Shard, topics: NDArray[Any], known: NDArray[np.bool_], seed: int) -> tuple[Locals, Score]:
+def _score_shard(
+    shard: Shard,
+    topics: NDArray[Any],
+    powered: NDArray[Any],
+    completion: Completion,
+    known: NDArray[np.bool_],
+    seed: int,
+) -> tuple[Locals, Score]:
     seen, predicted = (read_only(Rows(*half)) for half in halve(*shard.rows, known, shard.first_document, seed))
-    theta = np.full((shard.n_documents, topics.shape[1]), 1 / topics.shape[1], dtype=np.float32)
-    prior = np.full(topics.shape[1], SMOOTHING, dtype=np.float32)
-    fold_in(*seen, topics, theta, np.float32(1), prior, prior, PASSES, NEVER)
+    theta = np.tile(completion.start, (shard.n_documents, 1))
+    factors, prior = np.array(completion.factors), np.array(completion.prior)  # writable everywhere: one signature
+    fold_in(*seen, powered, theta, np.float32(completion.beta), factors, prior, PASSES, NEVER)
+    if completion.floor:
+        theta = (1 - completion.floor) * theta + completion.floor * completion.start
     totals, tokens = np.empty(shard.n_documents), np.empty(shard.n_documents)
     log_likelihoods(*predicted, topics, theta, totals, tokens)
-    return {}, Score(Scalars((math.fsum(totals), math.fsum(tokens))))
+    log_likelihood, n_tokens = math.fsum(totals), math.fsum(tokens)
+    underflowed = float(predicted.counts.sum(dtype=np.float64)) - n_tokens
+    if underflowed > 1e-9 * n_tokens:  # these take no part in the kernel, but a model must not gain by them
+        log_likelihood, n_tokens = log_likelihood + underflowed * LOG_SMALLEST, n_tokens + underflowed
+    return {}, Score(Scalars((log_likelihood, n_tokens)))

@@ -1,31 +1,31 @@
-"""Held-out perplexity while a model is trained: after how many iterations and how much time is it how good?"""
+"""Held-out perplexity, by the model's own prior, while a model is trained."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from semascope.corpus.corpus import Corpus
 from semascope.engines.base import Engine, Placed
-from semascope.evaluation.heldout import perplexity_of_placed
+from semascope.evaluation.heldout import Completion, perplexity_of_placed
 from semascope.training.loop import Fitted, Moment, Watcher
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 Step = list[float]
 """Iteration, seconds of training, and held-out perplexity."""
+
+PriorOf = Callable[[Any], Completion]
+"""Returns the model's own prior at a state of the run."""
 
 
 class HeldOut:
     """Watches a run, and judges its topics now and then by documents that are placed on the engine.
 
-    Every process must watch, as all of them take part in judging.
+    Every process must watch, as all of them take part in judging. `prior_of` tells the prior of the documents at a state.
 
     Attributes
     ----------
@@ -33,32 +33,35 @@ class HeldOut:
         What was found so far.
     """
 
-    def __init__(self, placed: Placed) -> None:
+    def __init__(self, placed: Placed, prior_of: PriorOf) -> None:
         self._placed = placed
+        self._prior_of = prior_of
         self.path: list[Step] = []
 
     def __call__(self, moment: Moment, /) -> None:
         if is_due(moment.iteration):
-            self._judge(moment.iteration, moment.seconds, moment.outcome().topics)
+            self._judge(moment.iteration, moment.seconds, moment.outcome())
 
     def finish(self, fitted: Fitted) -> list[Step]:
         """Judge the last topics, too, and give the whole path."""
         n_iterations = len(fitted.history)
         if not self.path or self.path[-1][0] != n_iterations:
-            self._judge(n_iterations, fitted.seconds, fitted.state.topics)
+            self._judge(n_iterations, fitted.seconds, fitted.state)
         return self.path
 
     def note(self) -> str:
         """Tell the last perplexity."""
         return f"held-out perplexity {self.path[-1][2]:,.0f}" if self.path else ""
 
-    def _judge(self, iteration: int, seconds: float, topics: NDArray[Any]) -> None:
-        perplexity = perplexity_of_placed(topics, self._placed)
+    def _judge(self, iteration: int, seconds: float, state: Any) -> None:
+        perplexity = perplexity_of_placed(state.topics, self._placed, prior=self._prior_of(state))
         self.path.append([iteration, self._placed.agree(seconds), perplexity])  # one clock for all
 
 
 @contextmanager
-def watching(heldout: Corpus | None, train: Corpus, engine: Engine, work_dir: Path | None) -> Iterator[HeldOut | None]:
+def watching(
+    heldout: Corpus | None, train: Corpus, engine: Engine, work_dir: Path | None, prior_of: PriorOf
+) -> Iterator[HeldOut | None]:
     """Hold documents ready to judge a model of other ones by, after seeing that they can be; of None make None."""
     if heldout is None:
         yield None
@@ -68,7 +71,7 @@ def watching(heldout: Corpus | None, train: Corpus, engine: Engine, work_dir: Pa
         words[shard.open().rows.words] = 1
     with engine.place(heldout.shards(), work_dir) as placed:
         perplexity_of_placed(words / max(words.sum(), 1), placed)  # to know before hours of training that it can be done
-        yield HeldOut(placed)
+        yield HeldOut(placed, prior_of)
 
 
 def in_turn(heldout: HeldOut | None, show: Watcher | None) -> Watcher | None:

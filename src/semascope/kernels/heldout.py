@@ -8,6 +8,9 @@ from semascope.kernels.compile import strict_kernel
 
 MANY = 64
 
+LARGEST_COUNT = 2**24
+"""Beyond it single precision does not tell whole numbers apart."""
+
 
 @strict_kernel
 def halve(ends, words, counts, known, first_document, seed):
@@ -89,7 +92,9 @@ def uniform(state):
 
 @strict_kernel
 def tokens_of(count):
-    """Tokens of a count: as many as it says, or one for a fraction."""
+    """Tokens of a count: as many as it says, or one for a fraction, and for more than single precision can count one by one."""
+    if count > LARGEST_COUNT:
+        return np.int64(1)
     whole = np.int64(count)
     return whole if whole == count else np.int64(1)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
@@ -12,14 +13,20 @@ import numpy as np
 from semascope.corpus.corpus import Corpus
 from semascope.corpus.shards import frozen
 from semascope.engines.base import Engine
-from semascope.errors import InputError
+from semascope.errors import ExpectedCountsWarning, InputError
+from semascope.evaluation.heldout import Completion
+from semascope.inference.draws import Chains, Draw, sample_assignments
+from semascope.kernels.heldout import LARGEST_COUNT
 from semascope.models.folding import fold_in_shard, infer_shard
-from semascope.models.given import is_number, is_positive, is_whole, seed_of
+from semascope.models.given import can_be_dealt, is_number, is_positive, is_whole, seed_of
 from semascope.models.informed import Resolved, word_prior
 from semascope.models.streaming import StreamingModel
 from semascope.models.topicmodel import TopicModel
+from semascope.storage.facts import HISTORY, Fact, Number
+from semascope.storage.layout import TINY, Array, numbers
 from semascope.training.checkpoint import Checkpoints
 from semascope.training.cvb0 import CVB0
+from semascope.training.cvb0_draws import SampledCVB0
 from semascope.training.lda import LDASettings
 from semascope.training.priors import ALPHA, ETA
 from semascope.training.scvb0 import SCVB0
@@ -47,10 +54,14 @@ class LDA(StreamingModel):
         CVB0 predicts new documents better and is faster. Variational EM ("vb") raises a bound on the probability of the
         documents, which tells how far a fit has come.
     alpha : float, "auto" or array of shape (n_components,), default=0.1
-        Prior of the topics in a document: small for documents of few topics. "auto" learns one value for each topic.
+        Prior of the topics in a document: small for documents of few topics. "auto" learns one value for each topic: with
+        "cvb0" from sampled assignments, for which counts must be whole numbers, with "vb" by Newton's method on the bound,
+        which is biased by the smoothness of expected counts (see the page on LDA).
     eta : float, "auto", InformedPrior or array of shape (n_words,) or (n_components, n_words), default=0.03
-        Prior of the words in a topic. "auto" learns one number for all. An `InformedPrior` says which words belong to which
-        topics; these topics carry the names of its categories.
+        Prior of the words in a topic. "auto" learns one number for all, likewise. An `InformedPrior` says which words belong
+        to which topics; these topics carry the names of its categories.
+    alpha_init : float or array of shape (n_components,), default=0.1
+        Where learning starts with alpha="auto".
     batch_size : int, default=256
         Documents that `partial_fit` learns from at a time.
     learning_offset, learning_decay : float, default=10 and 0.7
@@ -88,8 +99,8 @@ class LDA(StreamingModel):
     log_likelihood_ : list of float
         Σ n log P(word | document) before each iteration of "cvb0".
     heldout_path_ : list of [iteration, seconds, perplexity]
-        How well the topics predicted the documents in `heldout` after iterations 1, 2, 3, 5, 8 and so on, and the last. Time
-        spent on this does not count.
+        `perplexity` of the documents in `heldout`, by the model's own prior, after iterations 1, 2, 3, 5, 8 and so on, and the
+        last. Time spent on this does not count.
     elbo_ : list of float
         The bound after each iteration of "vb"; never falls beyond rounding.
     n_documents_seen_ : int
@@ -107,8 +118,12 @@ class LDA(StreamingModel):
     (True, False)
     """
 
-    saved_arrays: ClassVar[tuple[str, ...]] = (*TopicModel.saved_arrays, "alpha_", "topic_sizes_")
-    saved_facts: ClassVar[tuple[str, ...]] = (*StreamingModel.saved_facts, "eta_", "log_likelihood_", "elbo_")
+    saved_arrays: ClassVar[Mapping[str, Array]] = {
+        **TopicModel.saved_arrays, "alpha_": numbers("n_topics", low=TINY), "topic_sizes_": numbers(1, "n_topics", low=0.0),
+    }  # fmt: skip
+    saved_facts: ClassVar[Mapping[str, Fact]] = {
+        **StreamingModel.saved_facts, "eta_": Number(TINY), "log_likelihood_": HISTORY, "elbo_": HISTORY,
+    }  # fmt: skip
 
     alpha_: NDArray[np.float64]
     eta_: float
@@ -123,6 +138,7 @@ class LDA(StreamingModel):
         inference: str = "cvb0",
         alpha: Any = ALPHA,
         eta: Any = ETA,
+        alpha_init: Any = ALPHA,
         batch_size: int = 256,
         learning_offset: float = 10.0,
         learning_decay: float = 0.7,
@@ -138,6 +154,7 @@ class LDA(StreamingModel):
         self.inference = inference
         self.alpha = alpha
         self.eta = eta
+        self.alpha_init = alpha_init
         self.batch_size = batch_size
         self.learning_offset = learning_offset
         self.learning_decay = learning_decay
@@ -171,7 +188,7 @@ class LDA(StreamingModel):
         self.alpha_ = fitted.state.document_alpha
         self.eta_, self.topic_sizes_ = _eta_and_sizes(fitted.state)
         self.log_likelihood_, self.elbo_ = (), ()
-        setattr(self, INFERENCE[self.inference].history, fitted.history)
+        setattr(self, INFERENCE[self.inference].history, list(algorithm.to_judge(fitted.state, fitted.history)))
         self.n_documents_seen_ = int(np.count_nonzero(np.diff(corpus.rows.ends)))
         return self
 
@@ -186,8 +203,11 @@ class LDA(StreamingModel):
 
     def _algorithm_for(self, corpus: Corpus, words: Resolved) -> LDASettings:
         """The algorithm with its settings."""
-        kind, facts = INFERENCE[self.inference], self._facts_for(corpus)
-        return kind.algorithm(**facts, **self._priors(words), languages=self._languages(corpus))
+        kind, priors = INFERENCE[self.inference], self._priors(words)
+        settings = {**self._facts_for(corpus), **priors, "languages": self._languages(corpus)}
+        if kind.sampled is None or not _learns(priors) or not _can_be_sampled(corpus):
+            return kind.algorithm(**settings)
+        return kind.sampled(**settings)
 
     def _languages(self, corpus: Corpus) -> NDArray[np.int32] | None:
         """Number of each word's language, where each has distributions of its own; here there is one for all words."""
@@ -200,7 +220,7 @@ class LDA(StreamingModel):
     def _priors(self, words: Resolved) -> dict[str, Any]:
         """Priors, and whether they are learned."""
         learn_alpha, learn_eta = _is_auto(self.alpha), _is_auto(self.eta)
-        alpha = ALPHA if learn_alpha else _as_floats(self.alpha)
+        alpha = _as_floats(self.alpha_init if learn_alpha else self.alpha)
         return {"alpha": alpha, "eta": words.prior, "learn_alpha": learn_alpha, "learn_eta": learn_eta}
 
     def _learner(self, corpus: Corpus) -> OnlineLDA:
@@ -208,14 +228,16 @@ class LDA(StreamingModel):
         if not hasattr(self, "components_"):
             self._topic_names = words.names
         facts = {"n_topics": self.n_components, "seed": seed_of(self.random_state), "dtype": self.dtype}
+        kind, priors = INFERENCE[self.inference], self._priors(words)
         return OnlineLDA(
-            INFERENCE[self.inference].online,
-            {**facts, **self._priors(words)},
+            kind.online,
+            {**facts, **priors},
             self.learning_offset,
             self.learning_decay,
             self.batch_size,
             self.total_samples,
             self._engine(),
+            kind.sampled is None or not _learns(priors) or _can_be_sampled(corpus),
         )
 
     def _known(self) -> OnlineState:
@@ -228,7 +250,7 @@ class LDA(StreamingModel):
 
     def _corpus_to_learn(self, X: Any) -> Corpus:
         corpus, known = super()._corpus_to_learn(X), len(getattr(self, "components_", ()))
-        problem = self._problem()
+        problem = self._problem_of_settings()
         if known and known != self.n_components:
             problem = f"the model has {known} topics, so that n_components cannot be {self.n_components!r} from here on"
         if problem or not known:
@@ -245,22 +267,78 @@ class LDA(StreamingModel):
             placed.begin(INFERENCE[self.inference].folding(self, corpus))
             return placed.documents(itemgetter("theta"))
 
+    def sample_assignments(self, X: Any, n_draws: int = 1, *, seed: int = 0) -> Iterator[Draw]:
+        """Sample the topics of the tokens of documents, with the topics of the model and the prior `alpha_` held fixed.
+
+        Every document is a Gibbs chain that starts from `transform`, burns in, and gives a draw every few sweeps. Draws are
+        handed out as they are made, those of some documents at a time, and not kept.
+
+        Parameters
+        ----------
+        X : Corpus, list of str, or matrix of shape (n_documents, n_words)
+            The documents, with whole counts. Words that the model does not know are left out.
+        n_draws : int, default=1
+            How many draws of each document.
+        seed : int, default=0
+            Seed of the draws. One seed gives the same draws on any number of threads.
+
+        Yields
+        ------
+        Draw
+            Number of the ``draw``, the ``first_document``, and ``ends``, ``words`` and ``topics`` of its tokens.
+
+        Examples
+        --------
+        >>> model = LDA(2, random_state=0).fit(["cats purr", "dogs bark", "cats cats", "dogs"])
+        >>> [(draw.draw, len(draw.topics)) for draw in model.sample_assignments(["dogs bark at dogs"], n_draws=2)]
+        [(0, 3), (1, 3)]
+        """
+        if not is_whole(n_draws) or n_draws < 1:
+            msg = f"n_draws must be a whole number of at least 1, but was {n_draws!r}."
+            raise InputError(msg)
+        if not is_whole(seed) or seed < 0:
+            msg = f"seed must be a whole number of at least 0, but was {seed!r}."
+            raise InputError(msg)
+        corpus = self._corpus_to_use(X)
+        if not can_be_dealt(corpus.rows.counts):
+            msg = f"every token has a topic of its own in a draw, so counts must be whole numbers up to {LARGEST_COUNT:,}."
+            raise InputError(msg)
+        theta = np.asarray(self.transform(X if self._lexicon is None else corpus))
+        chains = Chains.of(self._frozen_topics(), np.asarray(self.alpha_), n_draws, seed)
+        return sample_assignments(corpus.shards(), theta, chains)
+
+    def _completion_prior(self, state: Any = None) -> Completion:
+        """Return α, as fitted or as it is at a state of training."""
+        alpha = self.alpha_ if state is None else state.document_alpha
+        return Completion.dirichlet(alpha, len(alpha))
+
     def _checked(self, X: Any) -> Corpus:
         """Take the data, and say at once what is wrong with it or with the settings."""
         corpus = self._corpus_to_fit(X)
-        self._see_that_it_makes_sense(corpus, self._problem())
+        self._see_that_it_makes_sense(corpus, None)
         return corpus
 
-    def _problem(self) -> str | None:
-        """What is wrong with the settings, if anything."""
-        if self.inference not in INFERENCE:
+    def _problem_of_settings(self) -> str | None:
+        if problem := super()._problem_of_settings():
+            return problem
+        if self.inference not in tuple(INFERENCE):
             return f"inference must be one of {', '.join(INFERENCE)}, but was {self.inference!r}"
         if np.ndim(self.alpha) == 1:
-            if len(self.alpha) != self.n_components or not all(is_positive(value) for value in _as_floats(self.alpha)):
+            if not self._is_prior(self.alpha):
                 return f"alpha must be {self.n_components} numbers above 0, one for each topic, but was {self.alpha!r}"
         elif not _is_auto(self.alpha) and not is_positive(self.alpha):
             return f'alpha must be "auto" or a number above 0, but was {self.alpha!r}'
+        if not self._is_prior(self.alpha_init):
+            return f"alpha_init must be a number above 0, or {self.n_components} of them, but was {self.alpha_init!r}"
         return self._problem_of_streams()
+
+    def _is_prior(self, value: Any) -> bool:
+        """Tell a number above 0, or one for each topic."""
+        if isinstance(value, list | tuple) and not all(is_positive(one) for one in value):
+            return False  # rows of different lengths, for example, which are no array
+        if np.ndim(value) != 1:
+            return np.ndim(value) == 0 and is_positive(value)
+        return len(value) == self.n_components and all(is_positive(one) for one in value)
 
     def _problem_of_streams(self) -> str | None:
         """What is wrong with the settings of `partial_fit`, if anything."""
@@ -294,21 +372,41 @@ class Inference(NamedTuple):
     """A way to fit the model.
 
     algorithm     what runs in the loop
+    sampled       the same with priors learned from draws, if there is such a one
     online        what learns from a batch of a stream
     history       attribute that holds its objective after the fit
     folding       makes the task that gives the topics of new documents
     """
 
     algorithm: type[LDASettings]
+    sampled: type[SampledCVB0] | None
     online: type[VB]
     history: str
     folding: Callable[[LDA, Corpus], Callable[..., Any]]
 
 
 INFERENCE = {
-    "cvb0": Inference(CVB0, SCVB0, "log_likelihood_", _folding),
-    "vb": Inference(VB, VB, "elbo_", _inferring),
+    "cvb0": Inference(CVB0, SampledCVB0, SCVB0, "log_likelihood_", _folding),
+    "vb": Inference(VB, None, VB, "elbo_", _inferring),
 }
+
+
+def _learns(priors: dict[str, Any]) -> bool:
+    """Tell whether any prior is learned."""
+    return bool(priors["learn_alpha"] or (priors["learn_eta"] and priors["eta"].is_flat))
+
+
+def _can_be_sampled(corpus: Corpus) -> bool:
+    """Tell whether the tokens of documents can have topics of their own; warn where priors are learned without them."""
+    if can_be_dealt(corpus.rows.counts):
+        return True
+    warnings.warn(
+        "counts are not whole numbers, so that no assignments can be sampled: the priors are learned from expected counts, "
+        "which makes alpha too large.",
+        ExpectedCountsWarning,
+        stacklevel=4,
+    )
+    return False
 
 
 def _eta_and_sizes(state: Any) -> tuple[float, NDArray[np.float64]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -13,9 +13,13 @@ import numpy as np
 from semascope.corpus.corpus import Corpus
 from semascope.corpus.shards import frozen
 from semascope.engines.base import Engine
+from semascope.evaluation.heldout import Completion
 from semascope.models.folding import fold_in_shard
 from semascope.models.given import is_share
+from semascope.models.layouts import PATH
 from semascope.models.topicmodel import TopicModel
+from semascope.storage.facts import HISTORY, Fact, Number
+from semascope.storage.layout import TINY
 from semascope.training.checkpoint import Checkpoints
 from semascope.training.em import EM
 from semascope.training.tempering import AUTO, NO_SEARCH, Search, TemperedEM, power, shares_factor
@@ -73,8 +77,8 @@ class PLSA(TopicModel):
     tempering_path_ : list of pairs of float
         The values of β that "auto" tried, and the perplexity of the words held out at each.
     heldout_path_ : list of [iteration, seconds, perplexity]
-        How well the topics predicted the documents in `heldout` after iterations 1, 2, 3, 5, 8 and so on, and the last. Time
-        spent on this does not count.
+        `perplexity` of the documents in `heldout`, by the model's own prior, after iterations 1, 2, 3, 5, 8 and so on, and the
+        last. Time spent on this does not count.
     n_iter_ : int
         Number of iterations.
     stopped_by_ : {"settled", "iterations", "interrupted"}
@@ -88,7 +92,9 @@ class PLSA(TopicModel):
     (True, False)
     """
 
-    saved_facts: ClassVar[tuple[str, ...]] = (*TopicModel.saved_facts, "log_likelihood_", "tempering_", "tempering_path_")
+    saved_facts: ClassVar[Mapping[str, Fact]] = {
+        **TopicModel.saved_facts, "log_likelihood_": HISTORY, "tempering_": Number(TINY, 1), "tempering_path_": PATH,
+    }  # fmt: skip
 
     log_likelihood_: list[float]
     tempering_: float = 1.0  # models of older versions have none
@@ -164,15 +170,24 @@ class PLSA(TopicModel):
             placed.begin(task)
             return placed.documents(itemgetter("theta"))
 
+    def _completion_prior(self, state: Any = None) -> Completion:
+        """Return no prior, but the tempering, as in `transform`, and a floor."""
+        if state is None:
+            return Completion.maximum_likelihood(self.topic_shares_, self.tempering_)
+        return Completion.maximum_likelihood(state.topic_shares, getattr(state, "beta", 1.0))
+
     def _checked(self, X: Any) -> Corpus:
         """Take the data, and say at once what is wrong with it or with the settings."""
         corpus = self._corpus_to_fit(X)
-        problem = None
-        if not (self.tempering is None or self.tempering == AUTO or is_share(self.tempering)):
+        self._see_that_it_makes_sense(corpus, None)
+        return corpus
+
+    def _problem_of_settings(self) -> str | None:
+        problem = super()._problem_of_settings()
+        if problem is None and not (self.tempering is None or self.tempering == AUTO or is_share(self.tempering)):
             problem = f'tempering must be "auto" or a number above 0 and at most 1, but was {self.tempering!r}'
         elif self.tempering is not None and self.algorithm != "fused":
             problem = f'tempering needs algorithm="fused", but the algorithm was {self.algorithm!r}'
-        elif self.algorithm not in ALGORITHMS:
+        elif self.algorithm not in tuple(ALGORITHMS):
             problem = f"algorithm must be one of {', '.join(ALGORITHMS)}, but was {self.algorithm!r}"
-        self._see_that_it_makes_sense(corpus, problem)
-        return corpus
+        return problem

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -12,6 +13,7 @@ from semascope.corpus.corpus import Corpus
 from semascope.corpus.lexicon import said
 from semascope.errors import InputError
 from semascope.models.lda import LDA
+from semascope.storage.layout import ANY, Array, numbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -51,6 +53,17 @@ class PolylingualLDA(LDA):
     >>> bool(english.argmax() == german.argmax())
     True
     """
+
+    saved_arrays: ClassVar[Mapping[str, Array]] = {
+        **LDA.saved_arrays, "topic_sizes_": numbers(ANY, "n_topics", low=0.0),
+    }  # fmt: skip
+
+    def _problem_when_loaded(self) -> str | None:
+        if self._lexicon is None or len(self._lexicon.languages) < 2:
+            return "expected words in several languages, found those of one"
+        if len(self.topic_sizes_) <= self._lexicon.of_word.max():
+            return f"there are sizes of topics in {len(self.topic_sizes_)} languages, but words in more"
+        return super()._problem_when_loaded()
 
     @property
     def languages_(self) -> tuple[str, ...]:

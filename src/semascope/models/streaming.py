@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -15,6 +16,7 @@ from semascope.corpus.lexicon import Lexicon
 from semascope.errors import InputError
 from semascope.models.given import is_texts, told_apart
 from semascope.models.topicmodel import TopicModel
+from semascope.storage.facts import Fact, Whole
 from semascope.training.stream import OnlineLDA, OnlineState, follow
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ STREAM = "stream"
 class StreamingModel(TopicModel, ABC):
     """A topic model with `partial_fit`. Subclasses say who learns, and what they know."""
 
-    saved_facts: ClassVar[tuple[str, ...]] = (*TopicModel.saved_facts, "n_documents_seen_")
+    saved_facts: ClassVar[Mapping[str, Fact]] = {**TopicModel.saved_facts, "n_documents_seen_": Whole()}
 
     n_documents_seen_: int
     batch_size: int

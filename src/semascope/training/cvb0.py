@@ -10,17 +10,20 @@ With many topics the first passes go over all of them, and all others over the f
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from semascope.corpus.shards import Shard, frozen, to_write_over
+from semascope.corpus.shards import Shard, ShardRef, frozen, to_write_over
 from semascope.engines.base import Locals
 from semascope.engines.exact import CountTotal, LateCounts, Scalars, ScalarTotal
 from semascope.kernels.cvb0 import counts_of, go_on, normalise, prior_parts
 from semascope.kernels.few import counts_of_few
 from semascope.kernels.lanes import WIDTH
+from semascope.storage.facts import Fact, Number, Whole
+from semascope.storage.layout import ANY, Array, numbers, probabilities
 from semascope.training.cvb0_pass import Documents, PassOver, Tables, pass_over
 from semascope.training.em import StartStats
 from semascope.training.few_pass import (
@@ -30,6 +33,7 @@ from semascope.training.few_pass import (
     in_all_topics,
     in_groups,
     pass_over_few,
+    problem_of_few,
     starts_of_groups,
 )
 from semascope.training.lda import LDASettings
@@ -108,6 +112,22 @@ class CVB0(LDASettings):
     few_from: int | None = None
 
     state_type: ClassVar[type] = CVB0State
+    state_arrays: ClassVar[Mapping[str, Array]] = {
+        "topics": numbers("n_words", "n_topics"),  # ahead of the counts, they need not be probabilities
+        "counts": numbers("n_words", "n_topics"),
+        "scale": numbers("n_languages", "n_topics", low=0.0),
+        "topic_shares": probabilities("n_topics"),
+        "prior_part": numbers("n_words", may_be_empty=True),
+        "alpha": numbers("n_topics", low=0.0),
+        "document_alpha": numbers("n_topics", low=0.0),
+    }
+    state_numbers: ClassVar[Mapping[str, Fact]] = {
+        "eta": Number(0), "momentum": Number(), "objective": Number(finite=False), "passes": Whole(),
+    }  # fmt: skip
+    local_arrays: ClassVar[Mapping[str, Array]] = {
+        **LDASettings.local_arrays, "before": numbers(ANY, ANY), "group_ends": numbers("shard_documents+1", dtypes=("int64",)),
+        "groups": Array(("int32",), (ANY,), low=0), "now": numbers(ANY, WIDTH), "others": numbers("shard_documents"),
+    }  # fmt: skip
 
     def begin(self, shard: Shard) -> tuple[Locals, StartStats]:
         """As EM does; what the documents' topics were before is what they are."""
@@ -173,6 +193,19 @@ class CVB0(LDASettings):
     def document_rows(self, kept: CVB0State, local: Locals) -> NDArray[Any]:  # type: ignore[override]
         """P(topic | document)."""
         return self._theta_of(local, kept.document_alpha)
+
+    def state_problem(self, state: CVB0State, history: Sequence[float]) -> str | None:
+        if state.passes != len(history):
+            return f"there were {len(history):,} passes, but {state.passes:,} are stated"
+        if self._is_over_few(state.passes) and len(state.prior_part) != self.n_words:
+            return "passes over few topics need the prior's part of each word"
+        return None
+
+    def local_problem(self, shard: ShardRef, local: Locals) -> str | None:
+        if "group_ends" in local:
+            return problem_of_few(local, len(starts_of_groups(self.n_topics)))
+        fits = {"theta", "before"} <= set(local) and local["before"].shape == local["theta"].shape
+        return None if fits else "documents had other topics before than now"
 
     def _theta_of(self, local: Locals, alpha: NDArray[np.float64]) -> NDArray[Any]:
         return local["theta"] if "theta" in local else in_all_topics(Few.of(local), alpha.astype(self.dtype))

@@ -34,6 +34,9 @@ class LDASettings(EM):
     learn_eta: bool = False
     languages: NDArray[np.int32] | None = None
 
+    def sizes(self) -> dict[str, int]:
+        return {**super().sizes(), "n_languages": len(self.language_sizes)}
+
     @property
     def first_alpha(self) -> NDArray[np.float64]:
         """The α that a fit starts with, one for each topic."""

@@ -23,6 +23,7 @@ class SCVB0(VB):
     """
 
     looks: ClassVar[int] = 3  # benchmarks/streams.py tells what each is worth
+    learns_from_draws: ClassVar[bool] = True
 
     def settle(self, shard: Shard, state: VBState, gamma: NDArray[Any], shares: NDArray[Any], weights: NDArray[Any]) -> float:
         """Take N_dk + α_k to rest."""

@@ -14,22 +14,31 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast
 
 import numpy as np
 
 from semascope.corpus.corpus import Corpus
-from semascope.corpus.shards import Shard
-from semascope.engines.base import Engine, Locals
+from semascope.corpus.rows import Rows
+from semascope.corpus.shards import Shard, frozen, read_only
+from semascope.engines.base import Engine, Locals, Placed
+from semascope.engines.exact import Scalars, ScalarTotal
+from semascope.training.cvb0_draws import SweepStats, padded, sampled_alpha, sampled_eta, sweep_shard
 from semascope.training.dirichlet import newton_alpha, newton_eta
+from semascope.training.polya import next_alpha, next_eta, statistics_of_alpha
 from semascope.training.priors import WordPrior
 from semascope.training.vb import VB, VBState
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from semascope.engines.exact import Counts
+
 PASSES = 100
 """Most passes over a document: it is seen only once."""
+
+SWEEPS = 20
+"""Sweeps over the documents of a batch before what is sampled is counted: they start from no assignments."""
 
 S = TypeVar("S")
 B_contra = TypeVar("B_contra", contravariant=True)
@@ -97,6 +106,7 @@ class OnlineLDA:
     batch_size   documents of a full batch
     total        D; None for the documents so far
     engine       where the work is done
+    whole        counts are whole numbers, so that assignments can be sampled
     """
 
     algorithm: type[VB]
@@ -106,6 +116,7 @@ class OnlineLDA:
     batch_size: int
     total: int | None
     engine: Engine
+    whole: bool = True
 
     def start(self, corpus: Corpus) -> OnlineState:
         """Make the first topics of documents of a corpus, worth as many words as a batch: nothing is learned yet."""
@@ -136,16 +147,63 @@ class OnlineLDA:
                     expected, scale = stats.word_topic.values(algorithm.dtype), (self.total or seen) / n_documents
                     topics, sizes = _moved(state, algorithm.prior, expected, rate, scale)
             state = state._replace(theta=placed.documents(itemgetter("theta")))
-        if n_documents == 0:
-            return state
+            if n_documents == 0:
+                return state
+            after = OnlineState(topics, sizes, state.alpha, state.eta, seen, state.theta)
+            alpha, eta = self._priors_from(algorithm)(algorithm, after, placed, stats)
+        return after._replace(alpha=(1 - rate) * state.alpha + rate * alpha, eta=(1 - rate) * state.eta + rate * eta)
+
+    def _priors_from(self, algorithm: VB) -> Callable[..., tuple[NDArray[np.float64], float]]:
+        """Return who learns the priors."""
+        if not algorithm.learns_from_draws:
+            return self._priors_from_bound
+        return self._priors_from_draws if self.whole else self._priors_from_expected
+
+    def _priors_from_bound(
+        self, algorithm: VB, state: OnlineState, placed: Placed, stats: Any
+    ) -> tuple[NDArray[np.float64], float]:
+        """Return the priors that maximize the bound of a batch."""
         alpha, eta = state.alpha, state.eta
         if algorithm.learn_alpha:
-            best = newton_alpha(alpha, np.array(stats.for_alpha.sums()), batch.n_documents)
-            alpha = (1 - rate) * alpha + rate * best
+            *sums, n_documents = stats.for_alpha.sums()
+            alpha = newton_alpha(alpha, np.array(sums), int(n_documents))
         if algorithm.learn_eta and algorithm.prior.is_flat:
-            _, log_topics = algorithm.table(topics, sizes[None])
-            eta = (1 - rate) * eta + rate * newton_eta(eta, log_topics, algorithm.n_topics, algorithm.language_sizes)
-        return OnlineState(topics, sizes, alpha, eta, seen, state.theta)
+            _, log_topics = algorithm.table(state.topics, state.sizes[None])
+            eta = newton_eta(eta, log_topics, algorithm.n_topics, algorithm.language_sizes)
+        return alpha, eta
+
+    def _priors_from_draws(
+        self, algorithm: VB, state: OnlineState, placed: Placed, stats: Any
+    ) -> tuple[NDArray[np.float64], float]:
+        """Return the priors that maximize the likelihood of assignments sampled with the topics known now.
+
+        Counts of a batch alone say of η what all would: φ_k ~ Dir(η) is behind them, whatever their number.
+        """
+        alpha, eta = state.alpha, state.eta
+        learn_eta = algorithm.learn_eta and algorithm.prior.is_flat
+        if not (algorithm.learn_alpha or learn_eta):
+            return alpha, eta
+        held = VBState(state.topics, state.sizes[None], state.topics[:0], alpha, alpha, alpha, eta, eta)
+        seed = np.random.SeedSequence([algorithm.seed, state.documents])
+        keys = seed.generate_state(SWEEPS, np.uint64).astype(np.uint64)
+        task = partial(sweep_batch, keys=keys, bound=algorithm.n_tokens)
+        sampled = placed.step(task, held)
+        if algorithm.learn_alpha:
+            alpha = sampled_alpha(alpha, sampled.exceeding.values(np.float64))
+        if learn_eta:
+            eta = sampled_eta(eta, sampled.word_topic.values(np.float32), algorithm.word_languages)
+        return alpha, eta
+
+    def _priors_from_expected(
+        self, algorithm: VB, state: OnlineState, placed: Placed, stats: Any
+    ) -> tuple[NDArray[np.float64], float]:
+        """Return the priors after a step towards those that expected counts are most likely with."""
+        alpha, eta = state.alpha, state.eta
+        if algorithm.learn_eta and algorithm.prior.is_flat:
+            eta = next_eta(eta, stats.word_topic.values(algorithm.dtype), algorithm.word_languages)
+        if algorithm.learn_alpha:
+            alpha = next_alpha(alpha, placed.step(_expected_in_batch, alpha).for_alpha.sums())
+        return alpha, eta
 
     def rate(self, seen: int, n_documents: int) -> float:
         """ρ of a batch. Time is counted in full batches, and a smaller one counts for its part, however a stream is cut."""
@@ -167,6 +225,34 @@ def _first_look(shard: Shard, algorithm: VB, state: VBState) -> tuple[Locals, An
     """Take documents that nothing is known of from even topics to rest."""
     even = np.full((shard.n_documents, algorithm.n_topics), 1 / algorithm.n_topics, dtype=algorithm.dtype)
     return algorithm.step(shard, {"theta": even}, state)
+
+
+class ExpectedStats(NamedTuple):
+    """What α is learned from where counts are not whole numbers."""
+
+    for_alpha: Scalars | ScalarTotal
+
+
+def _expected_in_batch(shard: Shard, local: Locals, alpha: NDArray[np.float64]) -> tuple[Locals, ExpectedStats]:
+    """Add up what expected counts tell of α."""
+    return local, ExpectedStats(Scalars(statistics_of_alpha(local["theta"], shard.lengths, alpha)))
+
+
+def sweep_batch(
+    shard: Shard, local: Locals, state: VBState, keys: NDArray[np.uint64], bound: float
+) -> tuple[Locals, SweepStats]:
+    """Sample the assignments of a batch with the topics held fixed; only rows of its own words are looked at."""
+    own = shard.by_word.words
+    numbers = np.zeros(shard.n_words, np.int32)
+    numbers[own] = np.arange(len(own), dtype=np.int32)
+    topics = np.zeros((len(own), padded(state.topics.shape[1])), np.float32)
+    topics[:, : state.topics.shape[1]] = state.topics[own]
+    rows = read_only(Rows(shard.rows.ends, numbers[shard.rows.words], shard.rows.counts))
+    small = Shard(shard.number, shard.first_document, len(own), rows)
+    chosen = np.full(int(shard.lengths.sum()), -1, np.int32)
+    stats = sweep_shard(small, frozen(topics, np.float32), state.alpha, keys, chosen, bound)
+    words = cast("Counts", stats.word_topic)
+    return local, stats._replace(word_topic=words._replace(rows=own, shape=(shard.n_words, words.shape[1])))
 
 
 def _moved(

@@ -8,6 +8,7 @@ drop out of the bound. That is the bound that is reported: of what the model the
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -18,6 +19,8 @@ from semascope.corpus.shards import Shard, frozen
 from semascope.engines.base import Locals
 from semascope.engines.exact import CountTotal, LateCounts, Scalars, ScalarTotal
 from semascope.kernels.vb import expected_logs, language_totals, new_topics, vb_documents, word_rows, words_part
+from semascope.storage.facts import Fact, Number
+from semascope.storage.layout import Array, numbers, probabilities
 from semascope.training.dirichlet import newton_alpha, newton_eta
 from semascope.training.em import StartStats, expected_counts
 from semascope.training.lda import LDASettings
@@ -61,7 +64,8 @@ class VBState(NamedTuple):
 
 
 class VBStats(NamedTuple):
-    """What a pass adds up: expected counts, the documents' part of the bound, and Σ_d E[log θ_dk] where α is learned."""
+    """What a pass adds up: expected counts, the documents' part of the bound, and Σ_d E[log θ_dk] over documents with words,
+    where α is learned, and at last how many these are."""
 
     word_topic: LateCounts | CountTotal
     bound: Scalars | ScalarTotal
@@ -80,9 +84,20 @@ class VB(LDASettings):
     tolerance: float = TOLERANCE
 
     state_type: ClassVar[type] = VBState
+    state_arrays: ClassVar[Mapping[str, Array]] = {
+        "topics": probabilities("n_words", "n_topics"),
+        "sizes": numbers("n_languages", "n_topics", low=0.0),
+        "table": probabilities("n_words", "n_topics"),
+        "topic_shares": probabilities("n_topics"),
+        "alpha": numbers("n_topics", low=0.0),
+        "document_alpha": numbers("n_topics", low=0.0),
+    }
+    state_numbers: ClassVar[Mapping[str, Fact]] = {"eta": Number(0), "topic_eta": Number(0)}
     objective_name: ClassVar[str] = "bound"
     looks: ClassVar[int] = 1
     """How often a batch of a stream is looked at."""
+    learns_from_draws: ClassVar[bool] = False
+    """Whether the priors of a stream are learned from sampled assignments."""
 
     # --- the four functions ------------------------------------------------------------------------------------------------
 
@@ -99,12 +114,13 @@ class VB(LDASettings):
         gamma = local["theta"] * (shard.lengths + state.document_alpha.sum())[:, None].astype(self.dtype)
         shares, weights = np.empty_like(gamma), np.empty(len(shard.rows.words), dtype=self.dtype)
         bound = self.settle(shard, state, gamma, shares, weights)
-        for_alpha = np.zeros(self.n_topics)
+        for_alpha, with_words = np.zeros(self.n_topics), shard.lengths > 0  # others tell nothing
         if self.learn_alpha:
-            expected_logs(gamma, for_alpha)
+            expected_logs(gamma[with_words], for_alpha)
         expected = expected_counts(shard.by_word, weights, frozen(shares, self.dtype), state.table, self.n_tokens)
         gamma /= gamma.sum(axis=1, keepdims=True)
-        return {"theta": gamma}, VBStats(expected, Scalars((bound,)), Scalars(tuple(for_alpha.tolist())))
+        learned_from = Scalars((*for_alpha.tolist(), float(with_words.sum())))
+        return {"theta": gamma}, VBStats(expected, Scalars((bound,)), learned_from)
 
     def settle(self, shard: Shard, state: VBState, gamma: NDArray[Any], shares: NDArray[Any], weights: NDArray[Any]) -> float:
         """Take γ to rest; the last three are filled as `vb_documents` says."""
@@ -128,7 +144,8 @@ class VB(LDASettings):
         table, log_topics = self.table(topics, sizes)
         alpha, eta = state.alpha, state.eta
         if self.learn_alpha:
-            alpha = newton_alpha(alpha, np.array(stats.for_alpha.sums()), self.n_documents)
+            *of_topics, n_documents = stats.for_alpha.sums()
+            alpha = newton_alpha(alpha, np.array(of_topics), int(n_documents))
         if self.learn_eta and prior.is_flat:
             eta = newton_eta(eta, log_topics, self.n_topics, self.language_sizes)
         in_all = sums.sum()

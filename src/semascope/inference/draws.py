@@ -1,0 +1,128 @@
+"""Draws: sampled assignments of the tokens of documents, with the topics of a fitted model held fixed.
+
+Given the topics, documents are independent of each other, so that each is a chain of its own: it starts from the model's mean
+θ_d, burns in, and then gives a draw every few sweeps. Random numbers are keyed by seed, sweep and document, so that neither the
+cut into shards nor the number of threads nor the engine changes a draw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from semascope.corpus.shards import Shard, ShardRef, frozen
+from semascope.kernels.draws import choose_first, sweep_documents
+from semascope.machine import usable_cores
+from semascope.training.cvb0_draws import padded
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+BURN_IN = 5
+"""Sweeps before the first draw; ``python -m benchmarks draws`` compares them with long chains."""
+
+THIN = 2
+"""Sweeps from one draw to the next."""
+
+
+class Draw(NamedTuple):
+    """Sampled topics of the tokens of some documents.
+
+    draw             number of the draw, from 0
+    first_document   number of the first of these documents
+    ends             int64[d + 1]   tokens of document i are [ends[i]:ends[i + 1]] of the next two
+    words            int32[t]       number of the word of each token, ascending within a document
+    topics           int32[t]       its topic
+    """
+
+    draw: int
+    first_document: int
+    ends: NDArray[np.int64]
+    words: NDArray[np.int32]
+    topics: NDArray[np.int32]
+
+
+class Chains(NamedTuple):
+    """Settings of the chains.
+
+    topics    float32[v, k']       φ, filled up with zeros to whole groups of lanes
+    priors    float32[1 or d, k']  α of all documents, or of each
+    n_draws   how many draws
+    seed      where random numbers start from
+    """
+
+    topics: NDArray[np.float32]
+    priors: NDArray[np.float32]
+    n_draws: int
+    seed: int
+
+    @classmethod
+    def of(cls, topics: NDArray[Any], alpha: NDArray[Any], n_draws: int, seed: int) -> Chains:
+        """Make them of φ, a row for each word, and of α, one row for all documents or one for each."""
+        return cls(_padded(topics), _padded(np.atleast_2d(alpha)), n_draws, seed)
+
+    def keys(self, first: int, n: int) -> NDArray[np.uint64]:
+        """Return where the random numbers of some sweeps start from."""
+        seeds = [np.random.SeedSequence([self.seed, 22, number]) for number in range(first, first + n)]
+        return np.array([seed.generate_state(1, np.uint64)[0] for seed in seeds])
+
+
+def sample_shard(ref: ShardRef, theta: NDArray[Any], chains: Chains) -> Iterator[Draw]:
+    """Sample the assignments of a shard, whose documents have these mean mixtures, draw after draw."""
+    shard = ref.open()
+    priors = chains.priors
+    if len(priors) > 1:
+        priors = priors[shard.first_document : shard.first_document + shard.n_documents]
+    chosen, rows = np.empty(int(shard.lengths.sum()), np.int32), shard.rows
+    choose_first(*rows, chains.topics, _padded(theta), chains.keys(0, 1), shard.first_document, chosen)
+    ends, words = _tokens_of(shard)
+    unused = np.zeros((0, 1), np.int64)
+    for draw in range(chains.n_draws):
+        first, n = (1, BURN_IN) if draw == 0 else (1 + BURN_IN + (draw - 1) * THIN, THIN)
+        sweep_documents(*rows, chains.topics, priors, chains.keys(first, n), shard.first_document, chosen, unused)
+        yield Draw(draw, shard.first_document, ends, words, frozen(chosen.copy(), np.int32))
+
+
+def sample_assignments(shards: Sequence[ShardRef], theta: NDArray[Any], chains: Chains) -> Iterator[Draw]:
+    """Sample the assignments of all documents: of each shard in turn its draws, worked out ahead on all cores.
+
+    Parameters
+    ----------
+    shards : sequence of shards
+        The documents, whose counts are whole numbers.
+    theta : ndarray of shape (n_documents, n_topics)
+        Their mean mixtures, where the chains start.
+    chains : Chains
+        Topics, priors, and how many draws.
+    """
+    n_ahead = usable_cores()
+    with ThreadPoolExecutor(n_ahead) as threads:
+        work = partial(_draws_of, theta=theta, chains=chains)
+        waiting = [threads.submit(work, shard) for shard in shards[:n_ahead]]
+        for number in range(len(shards)):
+            if number + n_ahead < len(shards):
+                waiting.append(threads.submit(work, shards[number + n_ahead]))
+            yield from waiting.pop(0).result()
+
+
+def _draws_of(shard: ShardRef, theta: NDArray[Any], chains: Chains) -> list[Draw]:
+    own = theta[shard.first_document : shard.first_document + shard.n_documents]
+    return list(sample_shard(shard, own, chains))
+
+
+def _tokens_of(shard: Shard) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return where the tokens of each document end, and the word of each token."""
+    counts = shard.rows.counts.astype(np.int64)
+    ends = np.concatenate([[0], np.cumsum(counts)])[shard.rows.ends]
+    return frozen(ends, np.int64), frozen(np.repeat(shard.rows.words, counts), np.int32)
+
+
+def _padded(table: NDArray[Any]) -> NDArray[np.float32]:
+    """Return a table of topics, filled up with zeros to whole groups of lanes."""
+    filled = np.zeros((len(table), padded(table.shape[1])), np.float32)
+    filled[:, : table.shape[1]] = table
+    return frozen(filled, np.float32)
