@@ -1,5 +1,6 @@
 """A directory whose checksums are right but whose contents are not is refused before anything is done with it."""
 
+import io
 import os
 import struct
 from pathlib import Path
@@ -9,13 +10,13 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from benchmarks import hostile
-from benchmarks.attacks.sealing import replace_file, reseal
+from benchmarks.attacks.sealing import arrays_of, replace_file, reseal
 from benchmarks.attacks.worker import FIRST_SECONDS, Worker
 
 import semascope as ss
 from semascope.errors import FormatError
 from semascope.storage import Layout, open_directory, writing
-from semascope.storage.facts import Flag, Items, ListOf, Maybe, Never, Number, Record, Text, Whole
+from semascope.storage.facts import Flag, Items, ListOf, Maybe, MaybeEmpty, Never, Number, Record, Text, Whole
 from semascope.storage.layout import (
     ANY,
     Array,
@@ -252,6 +253,7 @@ FACTS = [
     (Text(("a", "b")), ["a"], ["c", 1]),
     (Flag(), [True, False], [0, 1, None, "true"]),
     (Maybe(Whole()), [None, 0], ["x", -1]),
+    (MaybeEmpty(Record({"a": Whole()})), [{}, {"a": 1}], [{"b": 1}, [], None, 0]),
     (ListOf(Whole(), 1, 2), [[1], [1, 2]], [[], [1, 2, 3], ["a"], {}, None]),
     (ListOf(Text(), distinct=True), [[], ["a", "b"]], [["a", "a"]]),
     (Items(Whole(), Text()), [[1, "a"]], [[1], ["a", 1], [1, "a", 2], None]),
@@ -274,6 +276,38 @@ def test_a_model_takes_no_attributes_or_engines_from_its_manifest(tmp_path):
     assert callable(ss.load(tmp_path / "m").transform)
     reseal(tmp_path / "m", lambda manifest: manifest["facts"]["settings"].update(engine="owned"))
     with pytest.raises(FormatError, match=r"manifest\.json: facts\.settings: an engine"):
+        ss.load(tmp_path / "m")
+
+
+MODELS = {
+    "singular_values": lambda: ss.LSA(2, random_state=0),
+    "topic_sizes": lambda: ss.LDA(2, inference="vb", max_iter=2, random_state=0),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_numbers_whose_products_would_overflow_are_refused(tmp_path, name):
+    MODELS[name]().fit(["cats purr", "dogs bark", "cats sleep", "dogs sleep"]).save(tmp_path / "m")
+    values = arrays_of(tmp_path / "m")[name]
+    content = io.BytesIO()
+    np.save(content, np.full_like(values, np.finfo(values.dtype).max))
+    replace_file(tmp_path / "m", f"{name}.npy", content.getvalue())
+    with pytest.raises(FormatError, match=name):
+        ss.load(tmp_path / "m")
+
+
+def test_an_index_without_the_model_of_its_vectors_is_refused(tmp_path):
+    corpus = ss.Corpus.from_texts(["cats purr", "dogs bark", "cats sleep", "dogs sleep"])
+    ss.Index.build(corpus, ss.PLSA(2, random_state=0).fit(corpus), path=tmp_path / "i")
+    reseal(tmp_path / "i", lambda manifest: manifest["facts"]["models"].pop())
+    with pytest.raises(FormatError, match="vectors of a model that the index does not have"):
+        ss.Index.open(tmp_path / "i")
+
+
+def test_a_stream_notes_all_that_it_needs_to_go_on_or_nothing(tmp_path):
+    ss.OnlineLabeledLDA(2, random_state=0).partial_fit(["cats purr"], [["pets"]]).save(tmp_path / "m")
+    reseal(tmp_path / "m", lambda manifest: manifest["facts"]["fitted"].update(stream_={"record": 1}))
+    with pytest.raises(FormatError, match=r"stream_: has no 'lines'"):
         ss.load(tmp_path / "m")
 
 

@@ -23,7 +23,7 @@ from semascope.models.informed import Resolved, word_prior
 from semascope.models.streaming import StreamingModel
 from semascope.models.topicmodel import TopicModel
 from semascope.storage.facts import HISTORY, Fact, Number
-from semascope.storage.layout import TINY, Array, numbers
+from semascope.storage.layout import HUGE, TINY, Array, numbers
 from semascope.training.checkpoint import Checkpoints
 from semascope.training.cvb0 import CVB0
 from semascope.training.cvb0_draws import SampledCVB0
@@ -119,8 +119,10 @@ class LDA(StreamingModel):
     """
 
     saved_arrays: ClassVar[Mapping[str, Array]] = {
-        **TopicModel.saved_arrays, "alpha_": numbers("n_topics", low=TINY), "topic_sizes_": numbers(1, "n_topics", low=0.0),
-    }  # fmt: skip
+        **TopicModel.saved_arrays,
+        "alpha_": numbers("n_topics", low=TINY),
+        "topic_sizes_": numbers(1, "n_topics", low=0.0, high=HUGE),
+    }
     saved_facts: ClassVar[Mapping[str, Fact]] = {
         **StreamingModel.saved_facts, "eta_": Number(TINY), "log_likelihood_": HISTORY, "elbo_": HISTORY,
     }  # fmt: skip

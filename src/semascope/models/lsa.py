@@ -23,7 +23,7 @@ from semascope.models.layouts import space_layout
 from semascope.models.lsa_shards import HELLINGER, measured_shard, projected_shard, rows_in_order
 from semascope.storage import Layout
 from semascope.storage.facts import Fact, ListOf, Maybe, Number
-from semascope.storage.layout import TINY, Array, numbers, probabilities
+from semascope.storage.layout import HUGE, TINY, Array, numbers, probabilities
 from semascope.training.checkpoint import Checkpoints
 from semascope.training.dense import one_thread_each, reorder
 from semascope.training.lanczos import BlockLanczos, Decomposition
@@ -92,7 +92,7 @@ class LSA(HellingerEstimate):
 
     noun: ClassVar[str] = "dimensions"
     saved_arrays: ClassVar[Mapping[str, Array]] = {
-        "singular_values_": numbers("n_topics", low=0.0),
+        "singular_values_": numbers("n_topics", low=0.0, high=HUGE),
         "doc_vectors_": numbers("n_documents", "n_topics"),
         "document_shares_": probabilities("n_documents"),
         "word_shares_": probabilities("n_words"),

@@ -15,7 +15,7 @@ from semascope.models.given import is_positive, is_share, is_whole, seed_of
 from semascope.models.layouts import online_label_layout
 from semascope.models.taking_streams import TakesStreams
 from semascope.storage import Directory, Draft, Layout
-from semascope.storage.facts import Fact, Number, Record, Whole
+from semascope.storage.facts import Fact, MaybeEmpty, Number, Record, Whole
 from semascope.training.labelwords import LabelWords
 from semascope.training.particle_filter import LabelledBatch, ParticleFilter
 from semascope.training.particles import ARRAYS, DIMENSIONS, Particles
@@ -30,8 +30,8 @@ MAX_REJUVENATION = 1_000
 """Passes over remembered words: no more would change anything, but take time."""
 
 _COUNTED = {name: Whole() for name in ("record", "lines", "bad", "bad_bytes")}
-STREAM = Record(optional={**_COUNTED, "positions": Record(others=Record())})
-"""What whoever feeds a stream notes in the model."""
+STREAM = MaybeEmpty(Record({**_COUNTED, "positions": Record(others=Record())}))
+"""What whoever feeds a stream notes in the model: all of it, or nothing."""
 
 MOST_PARTICLES = np.iinfo(np.int16).max
 """They are numbered in few bits."""

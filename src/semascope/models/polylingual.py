@@ -13,7 +13,7 @@ from semascope.corpus.corpus import Corpus
 from semascope.corpus.lexicon import said
 from semascope.errors import InputError
 from semascope.models.lda import LDA
-from semascope.storage.layout import ANY, Array, numbers
+from semascope.storage.layout import ANY, HUGE, Array, numbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,7 +55,7 @@ class PolylingualLDA(LDA):
     """
 
     saved_arrays: ClassVar[Mapping[str, Array]] = {
-        **LDA.saved_arrays, "topic_sizes_": numbers(ANY, "n_topics", low=0.0),
+        **LDA.saved_arrays, "topic_sizes_": numbers(ANY, "n_topics", low=0.0, high=HUGE),
     }  # fmt: skip
 
     def _problem_when_loaded(self) -> str | None:

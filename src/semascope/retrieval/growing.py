@@ -276,6 +276,9 @@ def _problem_of_parts(segments: Sequence[Segment], models: Sequence[Any]) -> str
             vectors = segment.vectors.get(name)
             if vectors is None or vectors.shape[1] != len(model.components_):
                 return f"documents have no vectors {name!r} of {len(model.components_):,} dimensions"
+    names = set(list(kinds)[: len(models)])
+    if any(set(segment.vectors) != names for segment in segments):
+        return "documents have vectors of a model that the index does not have"
     named = {segment.corpus.languages != NAMELESS for segment in segments}
     return "some of the words have languages, and some have none" if len(named) > 1 else None
 

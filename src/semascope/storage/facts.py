@@ -100,6 +100,16 @@ class Maybe:
 
 
 @dataclass(frozen=True)
+class MaybeEmpty:
+    """An empty object, or what is declared."""
+
+    fact: Fact
+
+    def problem(self, value: Any, name: str) -> str | None:
+        return None if value == {} else self.fact.problem(value, name)
+
+
+@dataclass(frozen=True)
 class ListOf:
     """A list whose entries are all declared alike.
 

@@ -22,6 +22,9 @@ ANY = "*"
 TINY = 1e-45
 """The smallest number above zero in single precision."""
 
+HUGE = 1e30
+"""More than any sum of counts, and squares and products of numbers up to it stay finite in double precision."""
+
 LARGEST_COUNT = 1e15
 """No count, and no sum of counts, comes near it."""
 
