@@ -15,6 +15,8 @@ COMPARISONS = {
     "search_speed": "Search: speed",
     "scaling": "Scaling",
     "learned_priors": "LDA: learned priors",
+    "vb_optima": "LDA: variational EM",
+    "mr_lda": "LDA: a paper's experiments",
 }
 """The quick form runs these alone."""
 

@@ -38,7 +38,7 @@ from benchmarks.lda_figure import Target
 from benchmarks.lda_summary import OURS, PEER, PEERS, against, goals, summary
 from benchmarks.lda_worker import THREADS
 from semascope import Analyzer, Corpus, ThreadEngine, read
-from semascope.evaluation.heldout import perplexity
+from semascope.evaluation.heldout import COMMON_ALPHA, perplexity
 
 LIMIT = 60.0
 """Seconds after which a fit of the others ends; those that need more are far behind by then."""
@@ -172,9 +172,11 @@ class Split:
         """Words that were there to be learned; nobody is asked to predict the others."""
         return np.bincount(self.train.rows.words, minlength=self.train.n_words) > 0
 
-    def perplexity(self, topics: Any) -> float:
+    def perplexity(self, topics: Any, alpha: Any = COMMON_ALPHA) -> float:
+        """Judge topics, with the common prior of documents or that of the model."""
         sums = topics.sum(axis=0, dtype=np.float64)  # of single precision, so not quite one
-        return perplexity(topics / sums, self.test.shards(), ThreadEngine(THREADS), known=self.known)
+        prior = np.asarray(alpha) if np.ndim(alpha) else alpha
+        return perplexity(topics / sums, self.test.shards(), ThreadEngine(THREADS), prior=prior, known=self.known)
 
 
 # --- runs ------------------------------------------------------------------------------------------------------------------
@@ -206,7 +208,8 @@ def _fit(python: str, order: dict[str, Any], split: Split) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(dir=split.file.parent) as home:
         answer = work(python, order, Path(home))
         for point in answer["points"]:
-            point["perplexity"] = split.perplexity(np.load(Path(home) / f"{point['iterations']}.npy"))
+            topics = np.load(Path(home) / f"{point['iterations']}.npy")
+            point["perplexity"] = split.perplexity(topics, point.pop("alpha", COMMON_ALPHA))
     return {"seed": order["seed"], **answer, "disturbed": answer["others"] > harness.DISTURBED}
 
 

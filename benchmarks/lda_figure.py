@@ -16,6 +16,8 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 # Okabe and Ito's colours, which colour-blind people can tell apart; markers say the same without colour.
 STYLES = {
     "semascope": {"color": "#D55E00", "marker": "o", "linewidth": 2.2, "zorder": 3},
+    "semascope vb": {"color": "#D55E00", "marker": "o", "linewidth": 2.2, "zorder": 3},
+    "semascope vb, α learned": {"color": "#56B4E9", "marker": "X", "linewidth": 2.2, "zorder": 3},
     "tomotopy": {"color": "#0072B2", "marker": "s"},
     "BigARTM": {"color": "#009E73", "marker": "D"},
     "gensim": {"color": "#CC79A7", "marker": "^"},

@@ -40,18 +40,20 @@ class Recorder:
     home: Path
     at: tuple[int, ...]
     limit: float
-    points: list[dict[str, float]] = field(default_factory=list)
+    points: list[dict[str, Any]] = field(default_factory=list)
     _seconds: float = 0.0
     _began: float = 0.0
 
     def start(self) -> None:
         self._began = time.perf_counter()
 
-    def take(self, iterations: int, topics: Callable[[], Any]) -> None:
-        """Write down the topics after so many iterations, a row for each word."""
+    def take(self, iterations: int, topics: Callable[[], Any], alpha: Any = None) -> None:
+        """Write down the topics after so many iterations, a row for each word; and α, where it is learned."""
         self._seconds += time.perf_counter() - self._began
         np.save(self.home / f"{iterations}.npy", np.ascontiguousarray(topics(), dtype=np.float32))
         self.points.append({"iterations": iterations, "seconds": self._seconds})
+        if alpha is not None:
+            self.points[-1]["alpha"] = np.asarray(alpha).tolist()
         if self._seconds > self.limit:
             raise TimeIsUpError
         self.start()
@@ -91,6 +93,26 @@ def semascope(order: Order, recorder: Recorder) -> None:
         recorder.start()
         model = LDA(order.topics, random_state=order.seed, engine=engine).fit(corpus)
     recorder.take(model.n_iter_, lambda: model.components_.T)
+
+
+def semascope_vb(alpha: Any, order: Order, recorder: Recorder) -> None:
+    """Variational EM, with a fixed or a learned α. Passes of CVB0, from which it starts, are iterations like others."""
+    from benchmarks.observed import observed
+    from semascope import LDA, Corpus, ThreadEngine
+
+    settings = {"inference": "vb", "alpha": alpha, "eta": ETA, "engine": ThreadEngine(order.threads)}
+    LDA(2, max_iter=2, **settings).fit(order.counts[:500])  # compiles the kernels
+    corpus = Corpus.from_matrix(order.counts)
+
+    def note(moment: Any) -> None:
+        if moment.iteration in recorder.at:
+            kept = moment.outcome()
+            recorder.take(moment.iteration, lambda: kept.topics, kept.document_alpha)
+
+    with observed(note):
+        recorder.start()
+        model = LDA(order.topics, random_state=order.seed, **settings).fit(corpus)
+    recorder.take(model.n_iter_, lambda: model.components_.T, model.alpha_)
 
 
 def tomotopy(order: Order, recorder: Recorder) -> None:
@@ -248,6 +270,8 @@ def _documents(counts: sp.csr_array) -> list[tuple[Any, Any]]:
 
 SYSTEMS: dict[str, Callable[[Order, Recorder], None]] = {
     "semascope": semascope,
+    "semascope vb": lambda order, recorder: semascope_vb(ALPHA, order, recorder),
+    "semascope vb, α learned": lambda order, recorder: semascope_vb("auto", order, recorder),
     "tomotopy": tomotopy,
     "BigARTM": bigartm,
     "gensim": gensim,

@@ -29,6 +29,7 @@ from semascope.training.labeled import LabeledGibbs, Pairs
 from semascope.training.lanczos import BlockLanczos
 from semascope.training.loop import run
 from semascope.training.priors import WordPrior
+from semascope.training.seeded_vb import SeededVB
 from semascope.training.stopping import ITERATIONS, StopRule
 from semascope.training.tempering import TemperedEM
 from semascope.training.textbook import TextbookEM
@@ -71,10 +72,12 @@ ALGORITHMS = {
         first_passes=2, max_sweeps=5,
     ),
     "VB": lambda corpus: VB(5, **facts(corpus)),
-    "VB that learns its priors, in two languages": lambda corpus: VB(
-        5, **facts(corpus), learn_alpha=True, learn_eta=True, languages=np.arange(corpus.n_words) % 2
+    "VB from collapsed passes that learns its priors, in two languages": lambda corpus: SeededVB(
+        5, **facts(corpus), learn_alpha=True, learn_eta=True, languages=np.arange(corpus.n_words) % 2, collapsed_passes=2
     ),
-    "VB with an informed prior": lambda corpus: VB(5, **facts(corpus), eta=informed(corpus.n_words, 5)),
+    "VB from collapsed passes with an informed prior": lambda corpus: SeededVB(
+        5, **facts(corpus), eta=informed(corpus.n_words, 5), collapsed_passes=2
+    ),
     "block Lanczos": lambda corpus: BlockLanczos(5, **facts(corpus)),
     "block Lanczos in double precision, on tf-idf": lambda corpus: BlockLanczos(
         5, **facts(corpus), dtype="float64", weighting="tfidf"

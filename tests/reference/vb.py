@@ -45,17 +45,22 @@ def settle_dense(counts, gamma, topics, alpha, n_passes):
     return gamma, (counts[:, :, None] * phi).sum(axis=0)
 
 
-def bound_dense(counts, phi, gamma, lam, alpha, eta, languages):
-    """The whole bound, term by term; eta (v, k)."""
+def documents_bound_dense(counts, phi, gamma, lam, alpha, languages):
+    """The documents' part of the bound, term by term, under fixed topics."""
     log_theta, log_topics = expected_log(gamma), expected_log_topics(lam, languages)
     documents = gammaln(alpha.sum()) - gammaln(alpha).sum() + ((alpha - 1) * log_theta).sum(axis=1)
     documents += -gammaln(gamma.sum(axis=1)) + gammaln(gamma).sum(axis=1) - ((gamma - 1) * log_theta).sum(axis=1)
     n_phi = counts[:, :, None] * phi
     words = (n_phi * (log_theta[:, None, :] + log_topics[None, :, :])).sum() - xlogy(n_phi, phi).sum()
-    topics = 0.0
+    return float(documents.sum() + words)
+
+
+def bound_dense(counts, phi, gamma, lam, alpha, eta, languages):
+    """The whole bound, term by term; eta (v, k)."""
+    log_topics, topics = expected_log_topics(lam, languages), 0.0
     for language in np.unique(languages):
         own = languages == language
         e, m = eta[own], lam[own]
         topics += (gammaln(e.sum(axis=0)) - gammaln(e).sum(axis=0) + ((e - m) * log_topics[own]).sum(axis=0)).sum()
         topics += (-gammaln(m.sum(axis=0)) + gammaln(m).sum(axis=0)).sum()
-    return float(documents.sum() + words + topics)
+    return float(documents_bound_dense(counts, phi, gamma, lam, alpha, languages) + topics)

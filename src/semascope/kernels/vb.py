@@ -92,7 +92,7 @@ def settle_documents(ends, words, counts, alpha, topics, max_passes, tolerance, 
 
 
 @kernel
-def word_rows(words, topics, sizes, languages, smallest, table):
+def word_rows(words, topics, sizes, languages, smallest, table, peaks):
     """b = exp(E[log β]) of some words, their largest entries one. Returns Σ_vk E[log β_vk] over them.
 
     words      int32[u]       in   which rows to work out; the others are left as they are
@@ -101,6 +101,7 @@ def word_rows(words, topics, sizes, languages, smallest, table):
     languages  int32[v]       in   language of each word
     smallest   float          in   log of the smallest entry
     table      float[v, k]    out  b
+    peaks      float64[v]     out  max_k E[log β_vk], which the rows of b are divided by
     """
     n_topics = topics.shape[1]
     logs, of_sizes = np.empty(n_topics), np.empty(sizes.shape)
@@ -115,6 +116,7 @@ def word_rows(words, topics, sizes, languages, smallest, table):
         for k in range(n_topics):
             largest = max(largest, logs[k])
             total += logs[k]
+        peaks[v] = largest
         for k in range(n_topics):
             table[v, k] = exp(max(logs[k] - largest, smallest))
     return total

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from scipy.special import gammaln
 
 from semascope.corpus.shards import Shard
 from semascope.engines.base import Locals
+from semascope.engines.exact import Scalars, ScalarTotal
 from semascope.kernels.em import fold_in
 from semascope.kernels.vb import vb_documents
-from semascope.training.vb import SMALLEST
+from semascope.training.vb import SMALLEST, ExpectedTopics, first_theta
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,9 +34,20 @@ def fold_in_shard(
     return {"theta": theta}, Nothing()
 
 
-def infer_shard(shard: Shard, table: NDArray[Any], alpha: NDArray[np.float64]) -> tuple[Locals, Nothing]:
-    """Variational inference of the documents of a shard; arguments as in `semascope.kernels.vb.vb_documents`."""
-    gamma = (alpha + shard.lengths[:, None] / len(alpha)).astype(table.dtype)
-    shares, weights = np.empty_like(gamma), np.empty(len(shard.rows.words), dtype=table.dtype)
-    vb_documents(*shard.rows, alpha, table, SMALLEST[table.dtype.name], PASSES, TOLERANCE, gamma, shares, weights)
-    return {"theta": gamma / gamma.sum(axis=1, keepdims=True)}, Nothing()
+class BoundStats(NamedTuple):
+    """The bound on the log-likelihood of documents."""
+
+    bound: Scalars | ScalarTotal
+
+
+def infer_shard(shard: Shard, topics: ExpectedTopics, alpha: NDArray[np.float64]) -> tuple[Locals, BoundStats]:
+    """Run variational inference of the documents of a shard, from the uniform until convergence."""
+    dtype = topics.table.dtype
+    gamma = first_theta(shard, alpha, np.float64) * (shard.lengths + alpha.sum())[:, None]
+    gamma = gamma.astype(dtype)
+    shares, weights = np.empty_like(gamma), np.empty(len(shard.rows.words), dtype=dtype)
+    smallest = SMALLEST[dtype.name]
+    bound = vb_documents(*shard.rows, alpha, topics.table, smallest, PASSES, TOLERANCE, gamma, shares, weights)
+    of_words = float(shard.rows.counts.astype(np.float64) @ topics.peaks[shard.rows.words])
+    of_prior = shard.n_documents * float(gammaln(alpha.sum()) - gammaln(alpha).sum())
+    return {"theta": gamma / gamma.sum(axis=1, keepdims=True)}, BoundStats(Scalars((bound + of_words + of_prior,)))

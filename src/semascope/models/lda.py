@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -30,13 +31,17 @@ from semascope.training.cvb0_draws import SampledCVB0
 from semascope.training.lda import LDASettings
 from semascope.training.priors import ALPHA, ETA
 from semascope.training.scvb0 import SCVB0
+from semascope.training.seeded_vb import SeededState, SeededVB
 from semascope.training.stream import OnlineLDA, OnlineState
-from semascope.training.vb import VB, VBState, table_of
+from semascope.training.vb import DOC_TOL, MAX_DOC_UPDATE_ITER, VB, expected_topics
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 AUTO = "auto"
+COLLAPSED_BATCHES = 40
+"""Batches that a stream of "vb" learns by stochastic CVB0, unless it goes on from a fit. Half or twice as many lead to a lower
+bound (``python -m benchmarks streams``)."""
 
 
 class LDA(StreamingModel):
@@ -51,8 +56,9 @@ class LDA(StreamingModel):
     n_components : int, default=10
         Number of topics.
     inference : {"cvb0", "vb"}, default="cvb0"
-        CVB0 predicts new documents better and is faster. Variational EM ("vb") raises a bound on the probability of the
-        documents, which tells how far a fit has come.
+        CVB0 predicts new documents better and is faster. Variational EM ("vb") maximizes a lower bound on the likelihood of
+        the documents (ELBO). It starts from topics that CVB0 has found: the bound has many local maxima, and those that it
+        climbs to from rough topics are poor.
     alpha : float, "auto" or array of shape (n_components,), default=0.1
         Prior of the topics in a document: small for documents of few topics. "auto" learns one value for each topic: with
         "cvb0" from sampled assignments, for which counts must be whole numbers, with "vb" by Newton's method on the bound,
@@ -62,6 +68,10 @@ class LDA(StreamingModel):
         to which topics; these topics carry the names of its categories.
     alpha_init : float or array of shape (n_components,), default=0.1
         Where learning starts with alpha="auto".
+    max_doc_update_iter : int, default=100
+        Maximum number of passes over a document in an E-step of "vb", and in one of `partial_fit`.
+    doc_tol : float, default=1e-3
+        Convergence tolerance of a document there: the fraction of its tokens that a pass may still reassign.
     batch_size : int, default=256
         Documents that `partial_fit` learns from at a time.
     learning_offset, learning_decay : float, default=10 and 0.7
@@ -102,7 +112,7 @@ class LDA(StreamingModel):
         `perplexity` of the documents in `heldout`, by the model's own prior, after iterations 1, 2, 3, 5, 8 and so on, and the
         last. Time spent on this does not count.
     elbo_ : list of float
-        The bound after each iteration of "vb"; never falls beyond rounding.
+        The bound after each iteration of "vb"; never falls beyond rounding. Passes of CVB0 that come first have none.
     n_documents_seen_ : int
         Documents with words that it has learned from.
     n_iter_ : int
@@ -141,6 +151,8 @@ class LDA(StreamingModel):
         alpha: Any = ALPHA,
         eta: Any = ETA,
         alpha_init: Any = ALPHA,
+        max_doc_update_iter: int = MAX_DOC_UPDATE_ITER,
+        doc_tol: float = DOC_TOL,
         batch_size: int = 256,
         learning_offset: float = 10.0,
         learning_decay: float = 0.7,
@@ -157,6 +169,8 @@ class LDA(StreamingModel):
         self.alpha = alpha
         self.eta = eta
         self.alpha_init = alpha_init
+        self.max_doc_update_iter = max_doc_update_iter
+        self.doc_tol = doc_tol
         self.batch_size = batch_size
         self.learning_offset = learning_offset
         self.learning_decay = learning_decay
@@ -206,7 +220,7 @@ class LDA(StreamingModel):
     def _algorithm_for(self, corpus: Corpus, words: Resolved) -> LDASettings:
         """The algorithm with its settings."""
         kind, priors = INFERENCE[self.inference], self._priors(words)
-        settings = {**self._facts_for(corpus), **priors, "languages": self._languages(corpus)}
+        settings = {**self._facts_for(corpus), **priors, "languages": self._languages(corpus), **kind.settings_of(self)}
         if kind.sampled is None or not _learns(priors) or not _can_be_sampled(corpus):
             return kind.algorithm(**settings)
         return kind.sampled(**settings)
@@ -233,13 +247,14 @@ class LDA(StreamingModel):
         kind, priors = INFERENCE[self.inference], self._priors(words)
         return OnlineLDA(
             kind.online,
-            {**facts, **priors},
+            {**facts, **priors, **_e_step_settings(self)},
             self.learning_offset,
             self.learning_decay,
             self.batch_size,
             self.total_samples,
             self._engine(),
             kind.sampled is None or not _learns(priors) or _can_be_sampled(corpus),
+            0 if self.elbo_ else kind.collapsed_batches * self.batch_size,
         )
 
     def _known(self) -> OnlineState:
@@ -268,6 +283,35 @@ class LDA(StreamingModel):
         with self._engine().place(corpus.shards()) as placed:
             placed.begin(INFERENCE[self.inference].folding(self, corpus))
             return placed.documents(itemgetter("theta"))
+
+    def elbo(self, X: Any) -> float:
+        """Compute the variational bound on the log-likelihood of documents, with the topics held fixed.
+
+        It is the documents' part of the evidence lower bound, Σ_d E_q[log P(words, z, θ | β)] − E_q[log q(z, θ)], with
+        q(θ_d) and q(z_d) fitted to each document from the uniform until convergence, and q(β) as the model has learned it. So
+        it bounds the log-likelihood of documents that the model was not fitted to, too: divided by their number of known
+        tokens it is what papers on variational inference report as held-out likelihood.
+
+        Parameters
+        ----------
+        X : Corpus, list of str, or matrix of shape (n_documents, n_words)
+            The documents. Words that the model does not know are left out.
+
+        Returns
+        -------
+        float
+            The bound in nats, the sum over all documents.
+
+        Examples
+        --------
+        >>> model = LDA(2, inference="vb", random_state=0).fit(["cats purr", "dogs bark", "cats cats", "dogs"])
+        >>> model.elbo(["cats purr"]) > model.elbo(["cats bark"])
+        True
+        """
+        corpus = self._corpus_to_use(X)
+        with self._engine().place(corpus.shards()) as placed:
+            stats = placed.begin(_inferring(self, corpus))
+        return math.fsum(stats.bound.sums()) if stats else 0.0
 
     def sample_assignments(self, X: Any, n_draws: int = 1, *, seed: int = 0) -> Iterator[Draw]:
         """Sample the topics of the tokens of documents, with the topics of the model and the prior `alpha_` held fixed.
@@ -332,6 +376,10 @@ class LDA(StreamingModel):
             return f'alpha must be "auto" or a number above 0, but was {self.alpha!r}'
         if not self._is_prior(self.alpha_init):
             return f"alpha_init must be a number above 0, or {self.n_components} of them, but was {self.alpha_init!r}"
+        if not is_whole(self.max_doc_update_iter) or self.max_doc_update_iter < 1:
+            return f"max_doc_update_iter must be a whole number of at least 1, but was {self.max_doc_update_iter!r}"
+        if not is_number(self.doc_tol) or self.doc_tol < 0:
+            return f"doc_tol must be a number of at least 0, but was {self.doc_tol!r}"
         return self._problem_of_streams()
 
     def _is_prior(self, value: Any) -> bool:
@@ -366,8 +414,8 @@ def _folding(model: LDA, corpus: Corpus) -> Callable[..., Any]:
 def _inferring(model: LDA, corpus: Corpus) -> Callable[..., Any]:
     """Variational inference with fixed topics: exp(E[log β]) of the words that occur, made when they are asked for."""
     topics, languages = model._frozen_topics(), frozen(model._word_languages(), np.int32)
-    table, _ = table_of(np.unique(corpus.rows.words), topics, np.array(model.topic_sizes_), languages)
-    return partial(infer_shard, table=table, alpha=np.array(model.alpha_))
+    known = expected_topics(np.unique(corpus.rows.words), topics, np.array(model.topic_sizes_), languages)
+    return partial(infer_shard, topics=known, alpha=np.array(model.alpha_))
 
 
 class Inference(NamedTuple):
@@ -376,6 +424,8 @@ class Inference(NamedTuple):
     algorithm     what runs in the loop
     sampled       the same with priors learned from draws, if there is such a one
     online        what learns from a batch of a stream
+    collapsed_batches   batches of a stream that are learned by collapsed inference first
+    settings_of   settings that it has beside the priors
     history       attribute that holds its objective after the fit
     folding       makes the task that gives the topics of new documents
     """
@@ -383,13 +433,20 @@ class Inference(NamedTuple):
     algorithm: type[LDASettings]
     sampled: type[SampledCVB0] | None
     online: type[VB]
+    collapsed_batches: int
+    settings_of: Callable[[LDA], dict[str, Any]]
     history: str
     folding: Callable[[LDA, Corpus], Callable[..., Any]]
 
 
+def _e_step_settings(model: LDA) -> dict[str, Any]:
+    """Return when documents have converged in an E-step."""
+    return {"max_passes": model.max_doc_update_iter, "tolerance": float(model.doc_tol)}
+
+
 INFERENCE = {
-    "cvb0": Inference(CVB0, SampledCVB0, SCVB0, "log_likelihood_", _folding),
-    "vb": Inference(VB, None, VB, "elbo_", _inferring),
+    "cvb0": Inference(CVB0, SampledCVB0, SCVB0, 0, lambda model: {}, "log_likelihood_", _folding),
+    "vb": Inference(SeededVB, None, VB, COLLAPSED_BATCHES, _e_step_settings, "elbo_", _inferring),
 }
 
 
@@ -413,7 +470,7 @@ def _can_be_sampled(corpus: Corpus) -> bool:
 
 def _eta_and_sizes(state: Any) -> tuple[float, NDArray[np.float64]]:
     """η, and Σ_w (N_wk + η) of each language, of a fitted state."""
-    if isinstance(state, VBState):
+    if isinstance(state, SeededState):
         return state.topic_eta, state.sizes
     return state.eta, np.divide(1.0, state.scale, out=np.zeros_like(state.scale), where=state.scale > 0)
 

@@ -150,7 +150,7 @@ class CVB0(LDASettings):
         done = (self._pass_over_few if self._is_over_few(state.passes) else self._pass_over_all)(shard, local, state)
         for_alpha = (0.0,) * (self.n_topics + 1)
         if self._learns_alpha_after(state):
-            for_alpha = statistics_of_alpha(self._theta_of(done.local, state.alpha), shard.lengths, state.alpha)
+            for_alpha = statistics_of_alpha(self.theta_of(done.local, state.alpha), shard.lengths, state.alpha)
         return done.local, CVB0Stats(done.expected, Scalars((done.log_likelihood,)), Scalars(for_alpha))
 
     def update(self, state: CVB0State, stats: CVB0Stats) -> CVB0State:  # type: ignore[override]
@@ -192,7 +192,7 @@ class CVB0(LDASettings):
 
     def document_rows(self, kept: CVB0State, local: Locals) -> NDArray[Any]:  # type: ignore[override]
         """P(topic | document)."""
-        return self._theta_of(local, kept.document_alpha)
+        return self.theta_of(local, kept.document_alpha)
 
     def state_problem(self, state: CVB0State, history: Sequence[float]) -> str | None:
         if state.passes != len(history):
@@ -207,7 +207,8 @@ class CVB0(LDASettings):
         fits = {"theta", "before"} <= set(local) and local["before"].shape == local["theta"].shape
         return None if fits else "documents had other topics before than now"
 
-    def _theta_of(self, local: Locals, alpha: NDArray[np.float64]) -> NDArray[Any]:
+    def theta_of(self, local: Locals, alpha: NDArray[np.float64]) -> NDArray[Any]:
+        """Return P(topic | document) of a shard, with the α that its documents hold."""
         return local["theta"] if "theta" in local else in_all_topics(Few.of(local), alpha.astype(self.dtype))
 
     @property

@@ -5,7 +5,8 @@ what they would be if all D documents were like it: λ ← (1 − ρ) λ + ρ (�
 
 An algorithm may look at a batch more than once before it goes on: its documents are taken to rest under the topics where they
 came to lie, and these move from λ again. What a batch has in common, words that nobody knew before above all, is then found by
-all of its documents together. With CVB0 that makes topics better; variational inference takes one look, as published.
+all of its documents together. With CVB0 that makes topics better; variational inference takes one look, as published. Its first
+batches are learned as CVB0 learns them, for the same reason that its batch form begins with passes of CVB0.
 """
 
 from __future__ import annotations
@@ -27,15 +28,13 @@ from semascope.training.cvb0_draws import SweepStats, padded, sampled_alpha, sam
 from semascope.training.dirichlet import newton_alpha, newton_eta
 from semascope.training.polya import next_alpha, next_eta, statistics_of_alpha
 from semascope.training.priors import WordPrior
-from semascope.training.vb import VB, VBState
+from semascope.training.scvb0 import SCVB0
+from semascope.training.vb import VB, VBState, first_theta
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from semascope.engines.exact import Counts
-
-PASSES = 100
-"""Most passes over a document: it is seen only once."""
 
 SWEEPS = 20
 """Sweeps over the documents of a batch before what is sampled is counted: they start from no assignments."""
@@ -107,6 +106,7 @@ class OnlineLDA:
     total        D; None for the documents so far
     engine       where the work is done
     whole        counts are whole numbers, so that assignments can be sampled
+    collapsed    documents of the stream whose E-step is that of SCVB0: topics that are still rough trap the one of VB
     """
 
     algorithm: type[VB]
@@ -117,6 +117,7 @@ class OnlineLDA:
     total: int | None
     engine: Engine
     whole: bool = True
+    collapsed: int = 0
 
     def start(self, corpus: Corpus) -> OnlineState:
         """Make the first topics of documents of a corpus, worth as many words as a batch: nothing is learned yet."""
@@ -134,7 +135,7 @@ class OnlineLDA:
 
     def learn(self, state: OnlineState, batch: Corpus) -> OnlineState:
         """The state after a batch over its words; one without any words teaches nothing."""
-        algorithm, words = self._algorithm_for(batch), np.unique(batch.rows.words)
+        algorithm, words = self._algorithm_for(batch, state.documents), np.unique(batch.rows.words)
         n_documents = int(np.count_nonzero(np.diff(batch.rows.ends)))
         rate, seen = self.rate(state.documents, n_documents), state.documents + n_documents
         topics, sizes = state.topics, state.sizes
@@ -150,12 +151,12 @@ class OnlineLDA:
             if n_documents == 0:
                 return state
             after = OnlineState(topics, sizes, state.alpha, state.eta, seen, state.theta)
-            alpha, eta = self._priors_from(algorithm)(algorithm, after, placed, stats)
+            alpha, eta = self._priors_from()(algorithm, after, placed, stats)
         return after._replace(alpha=(1 - rate) * state.alpha + rate * alpha, eta=(1 - rate) * state.eta + rate * eta)
 
-    def _priors_from(self, algorithm: VB) -> Callable[..., tuple[NDArray[np.float64], float]]:
+    def _priors_from(self) -> Callable[..., tuple[NDArray[np.float64], float]]:
         """Return who learns the priors."""
-        if not algorithm.learns_from_draws:
+        if not self.algorithm.learns_from_draws:
             return self._priors_from_bound
         return self._priors_from_draws if self.whole else self._priors_from_expected
 
@@ -168,7 +169,7 @@ class OnlineLDA:
             *sums, n_documents = stats.for_alpha.sums()
             alpha = newton_alpha(alpha, np.array(sums), int(n_documents))
         if algorithm.learn_eta and algorithm.prior.is_flat:
-            _, log_topics = algorithm.table(state.topics, state.sizes[None])
+            _, log_topics = VB.table(algorithm, state.topics, state.sizes[None])  # in a batch of SCVB0, too
             eta = newton_eta(eta, log_topics, algorithm.n_topics, algorithm.language_sizes)
         return alpha, eta
 
@@ -210,9 +211,10 @@ class OnlineLDA:
         full = min((self.offset + seen / self.batch_size) ** -self.decay, 1.0)
         return float(1 - (1 - full) ** (n_documents / self.batch_size))
 
-    def _algorithm_for(self, corpus: Corpus) -> VB:
+    def _algorithm_for(self, corpus: Corpus, seen: int = 0) -> VB:
+        algorithm = SCVB0 if seen < self.collapsed else self.algorithm
         facts: dict[str, Any] = {"n_documents": corpus.n_documents, "n_words": corpus.n_words, "n_tokens": corpus.n_tokens}
-        return self.algorithm(**facts, **self.settings, max_passes=PASSES)
+        return algorithm(**facts, **self.settings)
 
 
 def _held(algorithm: VB, state: OnlineState, words: NDArray[np.int32]) -> VBState:
@@ -222,9 +224,8 @@ def _held(algorithm: VB, state: OnlineState, words: NDArray[np.int32]) -> VBStat
 
 
 def _first_look(shard: Shard, algorithm: VB, state: VBState) -> tuple[Locals, Any]:
-    """Take documents that nothing is known of from even topics to rest."""
-    even = np.full((shard.n_documents, algorithm.n_topics), 1 / algorithm.n_topics, dtype=algorithm.dtype)
-    return algorithm.step(shard, {"theta": even}, state)
+    """Run the E-step of documents that nothing is known of."""
+    return algorithm.step(shard, {"theta": first_theta(shard, state.document_alpha, algorithm.dtype)}, state)
 
 
 class ExpectedStats(NamedTuple):

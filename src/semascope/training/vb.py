@@ -1,8 +1,9 @@
 """Variational EM for LDA (Blei, Ng and Jordan 2003; on many machines, Zhai et al. 2012), with priors that can be learned.
 
-An iteration takes every document towards rest under the topics λ, adds up the expected counts s that its φ gives, and makes the
-next topics of them: λ = η + s. Right after that, γ and λ are both the best for one and the same φ, and E[log β] and E[log θ]
-drop out of the bound. That is the bound that is reported: of what the model then has, and never lower than the one before.
+An iteration updates γ and φ of every document under the topics λ (E-step), adds up the expected counts s that its φ gives, and
+makes the next topics of them: λ = η + s (M-step). Right after that, γ and λ are both the best for one and the same φ, and
+E[log β] and E[log θ] drop out of the bound. That is the bound that is reported: of what the model then has. With documents
+that go on from where they were it is never lower than the one before.
 """
 
 from __future__ import annotations
@@ -29,12 +30,11 @@ from semascope.training.priors import WordPrior
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-PASSES = 5
-"""Most passes over a document in an iteration. It goes on from there in the next: little is gained by perfect rest under topics
-that are about to change."""
+MAX_DOC_UPDATE_ITER = 100
+"""Maximum number of passes over a document in an E-step."""
 
-TOLERANCE = 1e-3
-"""A document is at rest when a pass moves no more than this share of its words."""
+DOC_TOL = 1e-3
+"""Convergence tolerance of a document: the fraction of its tokens that a pass may still reassign."""
 
 SMALLEST = {"float32": -43.0, "float64": -350.0}
 """Logarithm of the smallest entry of a row beside its largest: the product of two of them is still a number."""
@@ -76,12 +76,12 @@ class VBStats(NamedTuple):
 class VB(LDASettings):
     """Settings of the algorithm and facts of the corpus.
 
-    max_passes   most passes over a document in an iteration
-    tolerance    share of a document's words that may still move when it is left
+    max_passes   maximum number of passes over a document in an E-step
+    tolerance    fraction of a document's tokens that a pass may reassign once it has converged
     """
 
-    max_passes: int = PASSES
-    tolerance: float = TOLERANCE
+    max_passes: int = MAX_DOC_UPDATE_ITER
+    tolerance: float = DOC_TOL
 
     state_type: ClassVar[type] = VBState
     state_arrays: ClassVar[Mapping[str, Array]] = {
@@ -183,7 +183,8 @@ class VB(LDASettings):
     ) -> tuple[NDArray[Any], float]:
         """What topics of some words, by default of all, are in proportion to; and Σ_vk E[log β_vk] over them."""
         words = np.arange(self.n_words, dtype=np.int32) if words is None else words
-        return table_of(words, topics, sizes, self.word_languages)
+        found = expected_topics(words, topics, sizes, self.word_languages)
+        return found.table, found.total
 
     def _language_sums(self, totals: CountTotal) -> NDArray[np.float64]:
         """Expected counts of each topic in each language."""
@@ -192,14 +193,33 @@ class VB(LDASettings):
         return np.asarray(np.ldexp(sums.astype(np.float64), -totals.exponent))
 
 
-def table_of(
+class ExpectedTopics(NamedTuple):
+    """E[log β] of some words.
+
+    table   exp(E[log β_vk]) / exp(peaks_v): the largest entry of each row is one
+    peaks   max_k E[log β_vk]
+    total   Σ_vk E[log β_vk]
+    """
+
+    table: NDArray[Any]
+    peaks: NDArray[np.float64]
+    total: float
+
+
+def expected_topics(
     words: NDArray[np.int32], topics: NDArray[Any], sizes: NDArray[np.float64], languages: NDArray[np.int32]
-) -> tuple[NDArray[Any], float]:
-    """exp(E[log β]) of some words, in proportion, in a table for all; and the sum of their E[log β]."""
-    table = np.empty(topics.shape, dtype=topics.dtype)
+) -> ExpectedTopics:
+    """Compute E[log β] of some words, in tables for all: rows of other words are not filled."""
+    table, peaks = np.empty(topics.shape, dtype=topics.dtype), np.zeros(len(topics))
     frozen_words, dtype = frozen(words, np.int32), topics.dtype
-    in_all = word_rows(frozen_words, frozen(topics, dtype), sizes, languages, SMALLEST[dtype.name], table)
-    return table, float(in_all)
+    total = word_rows(frozen_words, frozen(topics, dtype), sizes, languages, SMALLEST[dtype.name], table, peaks)
+    return ExpectedTopics(table, peaks, float(total))
+
+
+def first_theta(shard: Shard, alpha: NDArray[np.float64], dtype: Any) -> NDArray[Any]:
+    """Return what documents of which nothing is known start from: γ = α + n / K, normalized."""
+    gamma = alpha + shard.lengths[:, None] / len(alpha)
+    return np.asarray((gamma / gamma.sum(axis=1, keepdims=True)).astype(dtype))
 
 
 def _arrays(prior: WordPrior) -> tuple[Any, ...]:
