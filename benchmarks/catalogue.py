@@ -40,6 +40,8 @@ PROMISES = {
     "explorer": "Explorer",
     "hostile": "Hostile files",
     "hostile_cost": "Hostile files: cost",
+    "house": "The source",
+    "same_bits": "The same bits",
 }
 
 TITLES = {**COMPARISONS, **PROMISES}
