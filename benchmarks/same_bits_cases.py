@@ -286,10 +286,10 @@ def _resumed(make: Callable[..., Any], material: Material, folder: Path) -> dict
 
 def _streamed(make: Callable[[], Any], material: Material, k: int) -> dict[str, Any]:
     """Learn from texts batch after batch; and go on from a fit."""
-    texts = material.draw(500, 10, 11)[0]
+    texts = material.draw(600, 10, 11)[0]
     model = make()
-    for first in range(0, len(texts), 250):
-        model.partial_fit(texts[first : first + 250])
+    for first in range(0, len(texts), 300):
+        model.partial_fit(texts[first : first + 300])
     further = make().fit(material.short if k > 5 else material.corpus).partial_fit(texts[:100])
     of_fit = {f"after a fit, {name}": value for name, value in attributes(further).items()}
     return attributes(model) | of_fit | {"transform": model.transform(material.new)}
