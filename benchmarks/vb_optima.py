@@ -38,8 +38,8 @@ from benchmarks.claims import Claim
 from benchmarks.observed import observed
 from semascope import LDA, Analyzer, Corpus, ThreadEngine
 from semascope.evaluation.heldout import perplexity
+from semascope.inference.topics import infer_shard
 from semascope.models import lda
-from semascope.models.folding import infer_shard
 from semascope.training.vb import VB, expected_topics, first_theta
 
 ALPHA, ETA = 0.1, 0.03

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 
 import semascope as ss
 from helpers import large_counts, random_counts
-from semascope.models import words
+from semascope.inference import attribution
 
 TEXTS = ["cats purr and dogs bark", "dogs bark at cats", "bonds fall when stocks rise", "stocks rise and bonds fall"] * 3
 
@@ -17,7 +17,7 @@ TEXTS = ["cats purr and dogs bark", "dogs bark at cats", "bonds fall when stocks
 def test_the_topic_of_a_word_is_the_most_probable_given_word_and_document(kind, seed, monkeypatch):
     counts = random_counts(seed)
     model = kind(3, random_state=seed, dtype="float64").fit(counts)
-    monkeypatch.setattr(words, "BLOCK", 50)  # many blocks
+    monkeypatch.setattr(attribution, "BLOCK", 50)  # many blocks
     table = model.word_topics(counts)
     theta = model.transform(counts)
     expected = []

@@ -12,7 +12,7 @@ from semascope.cli.app import AsJson, ModelPath, command, standard_input
 from semascope.cli.terminal import console, print_json, readable, say_next, tell
 
 if TYPE_CHECKING:
-    from semascope.models.attribution import Attributed
+    from semascope.inference.attribution import Attributed
 
 STANDARD_INPUT = "-"
 COLOURS = ("bright_blue", "bright_yellow", "bright_green", "bright_magenta", "bright_cyan", "bright_red")

@@ -90,7 +90,7 @@ class Inferred(NamedTuple):
 
 
 def _inferred(model: Any, ids: list[str], corpus: Corpus, words: bool) -> Iterator[Inferred]:
-    from semascope.models.words import word_table
+    from semascope.inference.attribution import word_table
 
     theta, ends = model.transform(corpus), corpus.rows.ends
     table = word_table(corpus.rows, corpus.words, model._frozen_topics(), theta).drop("document") if words else None

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple, overload
+from typing import TYPE_CHECKING, NamedTuple, overload
+
+import numpy as np
 
 from semascope.corpus.analyze import Analyzer
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 class Token(NamedTuple):
@@ -56,6 +61,13 @@ def tokens_of(text: str, analyzer: Analyzer) -> Tokens:
     lowered = text.lower() if analyzer.lowercase else text
     found = list(re.finditer(analyzer.token_pattern or r"\w+", lowered if len(lowered) == len(text) else text))
     return Tokens(_as_counted([match.group(match.re.groups) for match in found], analyzer), found)
+
+
+def best_window(values: NDArray[np.float64], n: int) -> tuple[int, int]:
+    """Return the first of `n` words in a row with the largest sum of values, and how many these are (all, if fewer)."""
+    n = min(n, len(values))
+    sums = np.concatenate([[0.0], np.cumsum(values)])
+    return int(np.argmax(sums[n:] - sums[:-n])), n
 
 
 def passage(text: str, tokens: Sequence[Token], first: int, n: int) -> tuple[int, int]:

@@ -23,15 +23,14 @@ from semascope.corpus.shards import Shard, ShardRef, frozen, read_only
 from semascope.engines.base import Engine, Locals, Placed
 from semascope.engines.exact import Scalars, ScalarTotal
 from semascope.errors import InputError
-from semascope.kernels.em import fold_in, log_likelihoods
+from semascope.inference.tolerances import COMPLETION
+from semascope.inference.topics import fold_in_documents
+from semascope.kernels.em import log_likelihoods
 from semascope.kernels.heldout import halve
 from semascope.training.tempering import BACKGROUND_MIX, power, shares_factor
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-PASSES = 30
-NEVER = -1.0
 
 OWN, COMMON = "own", "common"
 
@@ -156,9 +155,8 @@ def _score_shard(
     seed: int,
 ) -> tuple[Locals, Score]:
     seen, predicted = (read_only(Rows(*half)) for half in halve(*shard.rows, known, shard.first_document, seed))
-    theta = np.tile(completion.start, (shard.n_documents, 1))
     factors, prior = np.array(completion.factors), np.array(completion.prior)  # writable everywhere: one signature
-    fold_in(*seen, powered, theta, np.float32(completion.beta), factors, prior, PASSES, NEVER)
+    theta = fold_in_documents(seen, powered, completion.start, np.float32(completion.beta), factors, prior, COMPLETION)
     if completion.floor:
         theta = (1 - completion.floor) * theta + completion.floor * completion.start
     totals, tokens = np.empty(shard.n_documents), np.empty(shard.n_documents)

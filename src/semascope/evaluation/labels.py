@@ -18,12 +18,10 @@ from semascope.corpus.shards import frozen, read_only
 from semascope.engines.base import Engine, Locals
 from semascope.engines.exact import Scalars
 from semascope.evaluation.heldout import Score, perplexity_by
+from semascope.inference.labels import fold_in_labels
 from semascope.kernels.heldout import halve
-from semascope.kernels.label_folding import fold_labels, log_likelihood_of_labels
+from semascope.kernels.label_folding import log_likelihood_of_labels
 from semascope.training.labelwords import LabelWords
-
-PASSES = 200
-TOLERANCE = 1e-6
 
 
 def perplexity_with_labels(
@@ -51,8 +49,7 @@ def _score_shard(shard: LabelledShard, known: LabelWords, alpha: float, seed: in
     halves = halve(*shard.rows, frozen(np.diff(known.ends) > 0, np.bool_), shard.first_document, seed)
     seen, predicted = (read_only(Rows(*half)) for half in halves)
     labels = shard.labels.opened(known.n_labels)
-    theta, priors = np.empty(len(labels.numbers)), frozen(np.full(len(labels.numbers), alpha), np.float64)
-    fold_labels(*seen, *labels, priors, *known.for_kernels(), PASSES, TOLERANCE, theta)
+    theta = fold_in_labels(seen, labels, alpha, known)
     totals, tokens = np.empty(shard.n_documents), np.empty(shard.n_documents)
     log_likelihood_of_labels(*predicted, *labels, theta, *known.for_kernels(), totals, tokens)
     return {}, Score(Scalars((math.fsum(totals), math.fsum(tokens))))

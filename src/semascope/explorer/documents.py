@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from fastapi import APIRouter
@@ -11,6 +11,9 @@ from semascope.explorer import answers
 from semascope.explorer.asking import DocumentId, Limit, Offset, SomeTopic, errors
 from semascope.explorer.errors import NotThereError
 from semascope.explorer.service import Service
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 MAIN_TOPICS = 5
 """Topics that are listed with a document."""
@@ -83,7 +86,7 @@ def _told(explored: Any, id: str) -> answers.Document:
         labels=list(row["labels"] or []),
         fields={name: _plain(value) for name, value in row.items() if name not in OWN_FIELDS and value is not None},
         topics=[answers.TopicShare(topic=topic, name=names[topic], share=share) for topic, share in shown(mixture)],
-        texts=_texts(explored, row.get("text"), mixture),
+        texts=_texts(explored, row.get("text"), explored.shares.row(number)),
         similar=_similar(explored, id, number),
     )
 
@@ -93,7 +96,7 @@ def shown(mixture: list[tuple[int, float]]) -> list[tuple[int, float]]:
     return [pair for place, pair in enumerate(mixture) if place == 0 or pair[1] >= WORTH_TELLING][:MOST_TOPICS]
 
 
-def _texts(explored: Any, text: Any, mixture: list[tuple[int, float]]) -> list[answers.Text]:
+def _texts(explored: Any, text: Any, shares: NDArray[Any]) -> list[answers.Text]:
     from semascope.explorer.due import due_words, located
 
     corpus = explored.shares.corpus
@@ -104,7 +107,7 @@ def _texts(explored: Any, text: Any, mixture: list[tuple[int, float]]) -> list[a
             found = located(explored, part, language, corpus.analyzer)
             words = [
                 answers.DueWord(start=due.start, end=due.end, topic=due.topic, weight=due.weight)
-                for due in due_words(explored, found, part, mixture)
+                for due in due_words(explored, found, part, shares)
             ]
             told.append(answers.Text(language=language, text=part, words=words))
     return told

@@ -13,17 +13,13 @@ import scipy.sparse as sp
 from semascope.corpus.corpus import Corpus
 from semascope.corpus.documents import divided
 from semascope.corpus.labels import labelled
-from semascope.corpus.shards import frozen
 from semascope.corpus.summary import document_lengths
 from semascope.explorer.periods import periods_of
-from semascope.kernels.label_folding import fold_labels
+from semascope.inference.labels import fold_in_labels
 from semascope.models.themes import LABELS, Themes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-PASSES = 50
-TOLERANCE = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,15 +75,19 @@ class DocumentShares:
 
     def mixture(self, document: int) -> list[tuple[int, float]]:
         """Topics of one document of the corpus and their shares, the largest first, down to a thousandth."""
-        place = int(np.searchsorted(self.numbers, document))
-        if place == len(self.numbers) or self.numbers[place] != document:
-            row = np.asarray(self.model.transform(self.corpus.filter([document])))[0]
-        elif self.themes.kind == LABELS and "table" not in vars(self):
-            row = self._of_labels(self.corpus.filter([document])).toarray()[0]
-        else:
-            row = self.table[[place]].toarray()[0] if sp.issparse(self.table) else np.asarray(self.table[place])
+        row = self.row(document)
         order = np.argsort(-row, kind="stable")
         return [(int(topic), float(row[topic])) for topic in order if row[topic] >= 0.001]
+
+    def row(self, document: int) -> NDArray[Any]:
+        """How much of one document of the corpus is due to each topic."""
+        place = int(np.searchsorted(self.numbers, document))
+        if place == len(self.numbers) or self.numbers[place] != document:
+            return np.asarray(self.model.transform(self.corpus.filter([document])))[0]
+        if self.themes.kind == LABELS and "table" not in vars(self):
+            return np.asarray(self._of_labels(self.corpus.filter([document])).toarray()[0])
+        row: NDArray[Any] = self.table[[place]].toarray()[0] if sp.issparse(self.table) else np.asarray(self.table[place])
+        return row
 
     @cached_property
     def documents_of_topics(self) -> NDArray[np.int64]:
@@ -128,11 +128,7 @@ class DocumentShares:
         """Fold documents in over the labels that they have, and the background; those with neither have no shares."""
         known, alpha = self.model.label_words_, float(self.model.alpha)
         rows = self.model._rows_of(corpus.labels)
-        parts = []
-        for ref in labelled(self._aligned(corpus).shards(), rows):
-            shard, theta = ref.open(), np.empty(len(ref.labels.numbers))
-            priors = frozen(np.full(len(theta), alpha), np.float64)
-            fold_labels(*shard.rows, *ref.labels, priors, *known.for_kernels(), PASSES, TOLERANCE, theta)
-            parts.append(theta)
+        shards = (ref.open() for ref in labelled(self._aligned(corpus).shards(), rows))
+        parts = [fold_in_labels(shard.rows, shard.labels, alpha, known) for shard in shards]
         theta = np.concatenate([*parts, np.zeros(0)])
         return sp.csr_array((theta, rows.numbers, rows.ends), shape=(corpus.n_documents, len(self.themes)))

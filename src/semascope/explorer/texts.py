@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from semascope.explorer.documents import shown
 from semascope.explorer.due import Located, due_words, located
 from semascope.explorer.errors import RefusedError
 from semascope.explorer.state import Explored
+from semascope.inference.labels import fold_in_words
 from semascope.models.label_scores import Scores
 
 if TYPE_CHECKING:
@@ -31,12 +32,14 @@ class Mixture(NamedTuple):
 
     found    where its words are; runs of several words are not among them
     known    how many words the model knows
+    shares   of all topics, whether large or small
     scores   of labels, where the model has these
     """
 
     topics: list[tuple[int, float]]
     found: Located
     known: int
+    shares: NDArray[Any]
     scores: Scores | None = None
 
 
@@ -53,7 +56,7 @@ def mixture_of(explored: Explored, text: str, language: str | None) -> Mixture:
     corpus = _counted(explored, text, language, found)
     known = int(corpus.rows.counts.sum())
     if not known or not len(explored.themes):
-        return Mixture([], found, 0)
+        return Mixture([], found, 0, np.zeros(len(explored.themes)))
     scores = None
     if explored.is_of_labels:
         scores = explored.scorer.score(corpus.shards()[0].open())
@@ -61,7 +64,8 @@ def mixture_of(explored: Explored, text: str, language: str | None) -> Mixture:
     else:
         shares = np.asarray(explored.reader.transform(corpus))[0]
     order = np.argsort(-shares, kind="stable")
-    return Mixture([(int(topic), float(shares[topic])) for topic in order if shares[topic] >= LEAST], found, known, scores)
+    topics = [(int(topic), float(shares[topic])) for topic in order if shares[topic] >= LEAST]
+    return Mixture(topics, found, known, shares, scores)
 
 
 def _counted(explored: Explored, text: str, language: str | None, found: Located) -> Corpus:
@@ -86,23 +90,34 @@ def _shares_of_labels(explored: Explored, scores: Scores) -> NDArray[np.float64]
 
 def inferred(explored: Explored, text: str, language: str | None) -> results.Inferred:
     mixture, names = mixture_of(explored, text, language), explored.themes.names
-    words = due_words(explored, mixture.found, text, mixture.topics)
+    shares, labels = mixture.shares, []
+    if mixture.scores is not None:
+        (predicted,) = explored.model.choose_labels(mixture.scores, explored.scorer.shares)
+        shares = _shares_of_predicted(explored, mixture.found.numbers, predicted)
+        labels = _likely_labels(explored, mixture.scores, predicted)
+    words = due_words(explored, mixture.found, text, shares)
     return results.Inferred(
         topics=[answers.TopicShare(topic=topic, name=names[topic], share=share) for topic, share in shown(mixture.topics)],
         words=[results.InferredWord(**word._asdict()) for word in words],
         known_words=mixture.known,
-        labels=[] if mixture.scores is None else _labels(explored, mixture.scores),
+        labels=labels,
     )
 
 
-def _labels(explored: Explored, scores: Scores) -> list[results.LikelyLabel]:
-    """The likeliest labels; those that are likely enough are predicted, and the likeliest of all in any case."""
+def _shares_of_predicted(explored: Explored, words: NDArray[np.int32], predicted: list[int]) -> NDArray[np.float64]:
+    """Infer how much of a text is due to the labels that are predicted and to the background, as `attribute` does."""
+    labels = np.array(sorted([*predicted, *range(len(explored.scorer.shares), len(explored.themes))]), np.int32)
+    shares = np.zeros(len(explored.themes))
+    shares[labels] = fold_in_words(words, labels, explored.scorer.alpha, explored.model.label_words_)
+    return shares
+
+
+def _likely_labels(explored: Explored, scores: Scores, predicted: list[int]) -> list[results.LikelyLabel]:
+    """The likeliest labels, and which of them are predicted."""
     calibration, names = explored.model._calibration, explored.themes.names
     (p,), (labels,) = calibration.probabilities(scores, explored.scorer.shares), scores.labels
     best = [int(i) for i in np.argsort(-p, kind="stable")[:MOST_LABELS] if labels[i] >= 0]
     return [
-        results.LikelyLabel(
-            label=names[labels[i]], probability=float(p[i]), predicted=bool(p[i] >= calibration.threshold or i == best[0])
-        )
+        results.LikelyLabel(label=names[labels[i]], probability=float(p[i]), predicted=bool(labels[i] in predicted))
         for i in best
     ]

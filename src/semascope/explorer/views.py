@@ -14,7 +14,7 @@ import numpy as np
 
 from semascope.corpus.analyzers import analyzer_of
 from semascope.corpus.corpus import Corpus
-from semascope.corpus.passages import passage, tokens_of
+from semascope.corpus.passages import best_window, passage, tokens_of
 from semascope.errors import InputError
 from semascope.explorer.shares import DocumentShares
 from semascope.judging import own_corpus
@@ -45,7 +45,10 @@ class Typical(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """How much of the documents of a period is due to a topic, and how many these are."""
+    """The mean of a topic's share in the documents of a period, each counting alike, and how many these are.
+
+    A topic's share in a model, `topic_shares_` or `label_shares_`, is of all words instead: long documents count more there.
+    """
 
     period: str
     share: float
@@ -155,8 +158,6 @@ def passage_for(
         return Snippet(" ".join(text.split()[:n_words]))
     numbers = themes.numbers_of(tokens.words, code)
     telling = np.where(numbers >= 0, themes.telling(topic)[numbers], 0.0)
-    n = min(n_words, len(tokens))
-    sums = np.concatenate([[0.0], np.cumsum(telling)])
-    first = int(np.argmax(sums[n:] - sums[:-n]))
+    first, n = best_window(telling, n_words)
     marks = [Mark(tokens[i].start, tokens[i].end, "match") for i in range(first, first + n) if telling[i] >= TELLING]
     return tidied(text, *passage(text, tokens, first, n), marks)

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from semascope.corpus.corpus import Corpus
-from semascope.corpus.shards import frozen
+from semascope.corpus.rows import Rows
+from semascope.corpus.shards import Shard, frozen, read_only
+from semascope.engines.base import Locals
+from semascope.engines.exact import Scalars, ScalarTotal
 from semascope.engines.threads import ThreadEngine
 from semascope.errors import InputError
-from semascope.models.amplitudes import Parts, bits_of_ranks, parts_of
+from semascope.inference.lsa import HELLINGER, project
+from semascope.kernels.heldout import halve
+from semascope.models.amplitudes import Parts, bits_of_ranks, parts_of, positive_entries, positive_squares
 from semascope.models.base import Model
-from semascope.models.lsa_shards import HELLINGER, aligned_shard, all_words, halves, likely_shard
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -172,3 +176,46 @@ class HellingerEstimate(Model):
         if self.weighting != HELLINGER:
             msg = f'only LSA(weighting="hellinger") estimates probabilities; this model has weighting={self.weighting!r}.'
             raise AttributeError(msg)
+
+
+# --- tasks of an engine --------------------------------------------------------------------------------------------------
+
+
+class Likelihood(NamedTuple):
+    """Sums over documents: Σ n log P(word | document) and Σ n, or ⟨Ξ⁺, Ψ_Q⟩."""
+
+    sums: Scalars | ScalarTotal
+
+
+def aligned_shard(shard: Shard, rows: NDArray[Any], basis: NDArray[Any], n_tokens: float) -> tuple[Locals, Likelihood]:
+    mine = frozen(rows[shard.first_document : shard.first_document + shard.n_documents], basis.dtype)
+    observed = np.sqrt(shard.rows.counts.astype(np.float64) / n_tokens)
+    return {}, Likelihood(Scalars((float(np.sum(positive_entries(shard.rows, mine, basis) * observed)),)))
+
+
+def all_words(shard: Shard) -> tuple[Rows, Rows]:
+    """Fold in what is to be predicted."""
+    return shard.rows, shard.rows
+
+
+def halves(shard: Shard, known: NDArray[np.bool_], seed: int) -> tuple[Rows, Rows]:
+    """Fold in one half, and predict the other."""
+    seen, predicted = halve(*shard.rows, known, shard.first_document, seed)
+    return read_only(Rows(*seen)), read_only(Rows(*predicted))
+
+
+def likely_shard(
+    shard: Shard, divide: Any, given: dict[str, Any], word_shares: NDArray[np.float64], smoothing: float
+) -> tuple[Locals, Likelihood]:
+    seen, predicted = divide(shard)
+    folded = Shard(shard.number, shard.first_document, shard.n_words, seen)
+    rows, basis = project(seen, folded.lengths, **given), given["basis"]
+    sizes = np.repeat(positive_squares(rows, basis), np.diff(predicted.ends))
+    shares = word_shares[predicted.words]
+    seen_at_all = sizes > (10 * np.finfo(basis.dtype).eps) ** 2  # of amplitudes of length one, less is rounding errors
+    expected = np.divide(positive_entries(predicted, rows, basis) ** 2, sizes, out=shares.copy(), where=seen_at_all)
+    with np.errstate(divide="ignore"):
+        logs = np.log((1 - smoothing) * expected + smoothing * shares)
+    counts = np.where(shares > 0, predicted.counts, 0).astype(np.float64)
+    log_likelihood = np.sum(counts * np.where(shares > 0, logs, 0))
+    return {}, Likelihood(Scalars((float(log_likelihood), float(np.sum(counts)))))

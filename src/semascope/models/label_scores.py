@@ -15,9 +15,9 @@ import numpy as np
 from semascope.corpus.labels import LabelledShard, LabelRows
 from semascope.corpus.shards import Shard, frozen
 from semascope.engines.base import Engine, Locals
-from semascope.kernels.label_folding import fold_labels
+from semascope.inference.labels import fold_in_labels
+from semascope.inference.topics import Nothing
 from semascope.kernels.label_scores import score_labels
-from semascope.models.folding import Nothing
 from semascope.training.labelwords import LabelWords
 
 if TYPE_CHECKING:
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 
 CANDIDATES = 30
 """Labels of a document that are looked at more closely."""
-
-PASSES = 200
-TOLERANCE = 1e-4
 
 
 class Scores(NamedTuple):
@@ -101,12 +98,8 @@ class Scorer(NamedTuple):
         ordered, rows = np.take_along_axis(columns, order, axis=1), np.arange(len(labels))[:, None]
         is_there = ordered >= 0
         ends = np.concatenate([[0], np.cumsum(is_there.sum(axis=1))])
-        theta = np.empty(int(ends[-1]))
-        alpha = np.take_along_axis(priors, order, axis=1)[is_there]
-        fold_labels(
-            *shard.rows, frozen(ends, np.int64), frozen(ordered[is_there], np.int32), frozen(alpha, np.float64),
-            *self.known.for_kernels(), PASSES, TOLERANCE, theta,
-        )  # fmt: skip
+        open_to = LabelRows(frozen(ends, np.int64), frozen(ordered[is_there], np.int32))
+        theta = fold_in_labels(shard.rows, open_to, np.take_along_axis(priors, order, axis=1)[is_there], self.known)
         in_order = np.zeros(columns.shape)
         in_order[is_there] = theta
         shares = np.empty_like(in_order)

@@ -18,7 +18,7 @@ from semascope.corpus.passages import Tokens, tokens_of
 from semascope.errors import FormatError, InputError
 from semascope.evaluation.heldout import COMMON, COMMON_ALPHA, OWN, check_prior
 from semascope.evaluation.labels import perplexity_with_labels
-from semascope.models.attribution import Attributed, attributed, best_passage, numbers_of
+from semascope.inference.attribution import Attributed, attributed, best_passage, numbers_of
 from semascope.models.given import is_positive, is_whole, names_of_features
 from semascope.models.given_labels import ONE_NUMBER, given_labels, is_whole_number
 from semascope.models.label_scores import Calibration

@@ -17,8 +17,8 @@ from semascope.engines.base import Engine
 from semascope.errors import ExpectedCountsWarning, InputError
 from semascope.evaluation.heldout import Completion
 from semascope.inference.draws import Chains, Draw, sample_assignments
+from semascope.inference.topics import fold_in_shard, infer_shard
 from semascope.kernels.heldout import LARGEST_COUNT
-from semascope.models.folding import fold_in_shard, infer_shard
 from semascope.models.given import can_be_dealt, is_number, is_positive, is_whole, seed_of
 from semascope.models.informed import Resolved, word_prior
 from semascope.models.streaming import StreamingModel

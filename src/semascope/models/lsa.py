@@ -15,12 +15,12 @@ from sklearn.utils.validation import check_is_fitted
 from semascope.corpus.corpus import Corpus
 from semascope.engines.base import Engine
 from semascope.errors import InputError
+from semascope.inference.lsa import HELLINGER, measured_shard, projected_shard, rows_in_order
 from semascope.models.base import Model
 from semascope.models.exact_svd import decomposed
 from semascope.models.given import is_whole
 from semascope.models.hellinger import HellingerEstimate
 from semascope.models.layouts import space_layout
-from semascope.models.lsa_shards import HELLINGER, measured_shard, projected_shard, rows_in_order
 from semascope.storage import Layout
 from semascope.storage.facts import Fact, ListOf, Maybe, Number
 from semascope.storage.layout import HUGE, TINY, Array, numbers, probabilities

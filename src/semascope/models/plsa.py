@@ -14,7 +14,7 @@ from semascope.corpus.corpus import Corpus
 from semascope.corpus.shards import frozen
 from semascope.engines.base import Engine
 from semascope.evaluation.heldout import Completion
-from semascope.models.folding import fold_in_shard
+from semascope.inference.topics import fold_in_shard
 from semascope.models.given import is_share
 from semascope.models.layouts import PATH
 from semascope.models.topicmodel import TopicModel

@@ -79,13 +79,16 @@ class PredictsLabels(Model):
 
     def _predicted(self, corpus: Corpus) -> list[list[str]]:
         """Labels of documents, the most likely first."""
-        scores, common = self._scored(corpus)
+        return [[self.label_names_[label] for label in labels] for labels in self.choose_labels(*self._scored(corpus))]
+
+    def choose_labels(self, scores: Scores, common: NDArray[np.float64]) -> list[list[int]]:
+        """Return the numbers of the labels that are predicted for documents with these scores, the most likely first."""
         p = self._calibration.probabilities(scores, common)
         order, found = np.argsort(-p, axis=1, kind="stable"), []
         enough = self._calibration.threshold
-        most_common = [self.label_names_[label] for label in np.argsort(-common, kind="stable")[:1]]  # there may be none yet
+        most_common = np.argsort(-common, kind="stable")[:1].tolist()  # there may be none yet
         for labels, likely, best in zip(scores.labels, p, order, strict=True):
-            taken = [self.label_names_[labels[i]] for i in best if labels[i] >= 0 and (likely[i] >= enough or i == best[0])]
+            taken = [int(labels[i]) for i in best if labels[i] >= 0 and (likely[i] >= enough or i == best[0])]
             found.append(taken or ([] if self._label_form in (LISTS, INDICATOR) else most_common))
         return found
 

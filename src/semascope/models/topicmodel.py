@@ -17,6 +17,7 @@ from semascope.corpus.shards import frozen
 from semascope.errors import InputError
 from semascope.evaluation.heldout import COMMON, COMMON_ALPHA, OWN, Completion, check_prior, perplexity
 from semascope.evaluation.watching import watching
+from semascope.inference.attribution import word_table
 from semascope.models.base import Model
 from semascope.models.exporting import pyldavis_arguments
 from semascope.models.given import is_whole, names_of_features
@@ -25,7 +26,6 @@ from semascope.models.names import name_problem
 from semascope.models.plotting import Plots
 from semascope.models.reprs import ShowsTopics
 from semascope.models.topics import NamedTopics
-from semascope.models.words import word_table
 from semascope.storage import Layout
 from semascope.storage.facts import Fact
 from semascope.storage.layout import Array

@@ -11,9 +11,9 @@ from semascope.corpus.corpus import Corpus
 from semascope.corpus.lexicon import Lexicon
 from semascope.corpus.rows import Rows
 from semascope.corpus.shards import Shard, frozen
+from semascope.inference.lsa import project
 from semascope.kernels.rows import renumber
 from semascope.models.lsa import LSA
-from semascope.models.lsa_shards import project
 from semascope.retrieval.segments import Segment
 from semascope.training.dense import one_thread_each
 

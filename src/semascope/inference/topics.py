@@ -1,4 +1,4 @@
-"""Folding in: the topics of new documents, with those of the model held fixed."""
+"""Topics of new documents, with those of the model held fixed: folding in by EM, and variational inference."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.special import gammaln
 
+from semascope.corpus.rows import Rows
 from semascope.corpus.shards import Shard
 from semascope.engines.base import Locals
 from semascope.engines.exact import Scalars, ScalarTotal
+from semascope.inference.tolerances import TOPICS, Convergence
 from semascope.kernels.em import fold_in
 from semascope.kernels.vb import vb_documents
 from semascope.training.vb import SMALLEST, ExpectedTopics, first_theta
@@ -17,21 +19,33 @@ from semascope.training.vb import SMALLEST, ExpectedTopics, first_theta
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-PASSES = 200
-TOLERANCE = 1e-4
+PASSES, TOLERANCE = TOPICS
 
 
 class Nothing(NamedTuple):
     """Folding in adds up nothing."""
 
 
+def fold_in_documents(
+    rows: Rows,
+    topics: NDArray[Any],
+    start: NDArray[Any],
+    beta: Any,
+    factors: NDArray[Any],
+    prior: NDArray[Any],
+    convergence: Convergence = TOPICS,
+) -> NDArray[Any]:
+    """Infer P(topic | document) by EM from one start for all; arguments as in `semascope.kernels.em.fold_in`."""
+    theta = np.tile(start, (len(rows.ends) - 1, 1))
+    fold_in(*rows, topics, theta, beta, factors, prior, *convergence)
+    return theta
+
+
 def fold_in_shard(
     shard: Shard, topics: NDArray[Any], start: NDArray[Any], beta: Any, factors: NDArray[Any], prior: NDArray[Any]
 ) -> tuple[Locals, Nothing]:
     """Fold in the documents of a shard; arguments as in `semascope.kernels.em.fold_in`."""
-    theta = np.tile(start, (shard.n_documents, 1))
-    fold_in(*shard.rows, topics, theta, beta, factors, prior, PASSES, TOLERANCE)
-    return {"theta": theta}, Nothing()
+    return {"theta": fold_in_documents(shard.rows, topics, start, beta, factors, prior)}, Nothing()
 
 
 class BoundStats(NamedTuple):

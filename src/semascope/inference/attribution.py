@@ -1,0 +1,196 @@
+"""Attribution: the topic or label that each word of a document most probably comes from.
+
+P(topic | word, document) is proportional to P(topic | document) P(word | topic). It is written here, in `most_probable`, for
+topics and labels alike, for documents as counts and for texts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from semascope.corpus.passages import Token, best_window, passage
+from semascope.corpus.rows import Rows
+from semascope.corpus.shards import frozen
+from semascope.inference.labels import fold_in_words, word_probabilities
+from semascope.training.labelwords import LabelWords
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+BLOCK = 1 << 20
+"""Numbers to hold at a time, one for each entry and topic: they stay in the cache."""
+
+
+class Attribution(NamedTuple):
+    """Of each word, the most probable topic.
+
+    topics   int32[n]    its number, -1 for a word that no topic of its document can give
+    weights  float64[n]  P(topic | word, document)
+    """
+
+    topics: NDArray[np.int32]
+    weights: NDArray[np.float64]
+
+
+def most_probable(theta: NDArray[Any], p_words: NDArray[Any]) -> Attribution:
+    """Compute the most probable topic of each word in its document, and P(topic | word, document) of it.
+
+    Parameters
+    ----------
+    theta : ndarray of shape (n_words, n_topics) or (1, n_topics)
+        P(topic | document) of the document of each word, or of one document.
+    p_words : ndarray of shape (n_words, n_topics)
+        P(word | topic).
+    """
+    if not p_words.shape[1]:
+        return Attribution(np.full(len(p_words), -1, np.int32), np.zeros(len(p_words)))
+    joint = np.multiply(theta, p_words, dtype=np.float64)
+    best, sums = joint.argmax(axis=1).astype(np.int32), joint.sum(axis=1)
+    weights = joint.max(axis=1) / np.where(sums > 0, sums, 1)
+    best[weights == 0] = -1
+    return Attribution(best, weights)
+
+
+# --- topics --------------------------------------------------------------------------------------------------------------
+
+
+def topics_of_entries(rows: Rows, topics: NDArray[Any], theta: NDArray[Any]) -> Attribution:
+    """Compute the most probable topic of each entry.
+
+    Parameters
+    ----------
+    rows : Rows
+        The documents.
+    topics : ndarray of shape (n_words, n_topics)
+        Column z is P(word | topic z).
+    theta : ndarray of shape (n_documents, n_topics)
+        P(topic | document).
+    """
+    documents = documents_of_entries(rows)
+    best, weights = np.empty(len(documents), np.int32), np.empty(len(documents))
+    step = max(BLOCK // max(topics.shape[1], 1), 1)
+    for first in range(0, len(documents), step):
+        block = slice(first, first + step)
+        best[block], weights[block] = most_probable(theta[documents[block]], topics[rows.words[block]])
+    return Attribution(best, weights)
+
+
+def documents_of_entries(rows: Rows) -> NDArray[np.int64]:
+    """Return the number of each entry's document."""
+    return np.repeat(np.arange(len(rows.ends) - 1), np.diff(rows.ends))
+
+
+def topics_of_words(words: NDArray[np.int32], topics: NDArray[Any], theta: NDArray[Any]) -> Attribution:
+    """Compute the most probable topic of the words of one document, given one after the other, and its P(topic | document)."""
+    distinct, places = np.unique(words, return_inverse=True)
+    rows = Rows(np.array([0, len(distinct)]), distinct, np.ones(len(distinct), np.float32))
+    found = topics_of_entries(rows, topics, theta[None])
+    return Attribution(found.topics[places], found.weights[places])
+
+
+def word_table(rows: Rows, words: pl.Series, topics: NDArray[Any], theta: NDArray[Any]) -> pl.DataFrame:
+    """Return a row for each word of each document, with its most probable topic; null where there is none."""
+    best, weights = topics_of_entries(rows, topics, theta)
+    table = pl.DataFrame(
+        {
+            "document": documents_of_entries(rows),
+            "word": words.gather(rows.words),
+            "count": rows.counts,
+            "topic": best,
+            "weight": weights,
+        }
+    )
+    known = pl.col("topic") >= 0
+    return table.with_columns(pl.when(known).then(pl.col(name)).alias(name) for name in ("topic", "weight"))
+
+
+# --- labels --------------------------------------------------------------------------------------------------------------
+
+
+def labels_of_words(
+    words: NDArray[np.int32], labels: NDArray[np.int32], theta: NDArray[np.float64], known: LabelWords
+) -> Attribution:
+    """Compute the most probable label of the words of one document, given one after the other.
+
+    Parameters
+    ----------
+    labels : ndarray of int32
+        Labels that the document may have, ascending.
+    theta : ndarray of shape (n_labels,)
+        P(label | document) of each.
+    """
+    distinct, places = np.unique(words, return_inverse=True)
+    best, weights = most_probable(theta[None], word_probabilities(distinct, labels, known))
+    numbers = np.where(best >= 0, labels[best], -1).astype(np.int32) if len(labels) else best
+    return Attribution(numbers[places], weights[places])
+
+
+class Attributed(NamedTuple):
+    """A word of a text, from one character up to another, and the label that it most probably comes from.
+
+    word     as it stands in the text
+    label    None for a word that the model does not know, or that is left out
+    weight   P(label | word, text)
+    """
+
+    word: str
+    start: int
+    end: int
+    label: str | None
+    weight: float
+
+
+def attributed(
+    text: str, tokens: Sequence[Token], numbers: NDArray[np.int32], labels: NDArray[np.int32], alpha: float,
+    known: LabelWords, names: Sequence[str],
+) -> list[Attributed]:  # fmt: skip
+    """Compute the most probable of some labels for each word of a text.
+
+    Parameters
+    ----------
+    numbers : ndarray of int32
+        Number of each token's word, -1 for those that the model does not know.
+    labels : ndarray of int32
+        The labels, ascending.
+    """
+    words = numbers[numbers >= 0]
+    found = labels_of_words(words, labels, fold_in_words(words, labels, alpha, known), known)
+    best, weights = np.full(len(numbers), -1), np.zeros(len(numbers))
+    best[numbers >= 0], weights[numbers >= 0] = found
+    return [
+        Attributed(text[token.start : token.end], token.start, token.end, None if label < 0 else names[label], weight)
+        for token, label, weight in zip(tokens, best.tolist(), weights.tolist(), strict=True)
+    ]
+
+
+def best_passage(
+    text: str, tokens: Sequence[Token], numbers: NDArray[np.int32], label: int, known: LabelWords, n_words: int
+) -> str:
+    """Return the passage whose words tell most of a label, by their mean log P(word | label) / P(word)."""
+    if not tokens:
+        return ""
+    telling = _telling(numbers, label, known) if known.n_words else np.zeros(len(numbers))
+    start, end = passage(text, tokens, *best_window(telling, n_words))
+    before, after = "… " if start > 0 else "", " …" if end < len(text) else ""
+    return before + re.sub(r"\s+", " ", text[start:end]).strip() + after
+
+
+def _telling(numbers: NDArray[np.int32], label: int, known: LabelWords) -> NDArray[np.float64]:
+    """Log P(word | label) / P(word) of each word; 0 for one that the model does not know."""
+    listed = frozen(np.where(numbers < 0, 0, numbers), np.int32)
+    of_label = word_probabilities(listed, np.array([label]), known).ravel()
+    of_all = np.add.reduceat(np.append(known.counts, 0.0), known.ends[:-1]) * (np.diff(known.ends) > 0)
+    everywhere = (of_all[listed] + known.eta) / (of_all.sum() + known.n_words * known.eta)
+    return np.where(numbers >= 0, np.log(of_label / everywhere), 0.0)
+
+
+def numbers_of(words: Sequence[str], vocabulary: pl.Series) -> NDArray[np.int32]:
+    """Return the number of each token's word, -1 for one that the vocabulary does not have."""
+    places = vocabulary.is_in(list({word for word in words if word})).arg_true()
+    numbers = dict(zip(vocabulary.gather(places).to_list(), places.to_list(), strict=True))
+    return np.array([numbers.get(word, -1) for word in words], np.int32)

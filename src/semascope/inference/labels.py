@@ -1,0 +1,56 @@
+"""Labels of documents: the share of each, by folding in over the labels that a document may have."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from semascope.corpus.labels import LabelRows
+from semascope.corpus.rows import Rows
+from semascope.corpus.shards import frozen
+from semascope.inference.tolerances import LABELS
+from semascope.kernels.label_folding import fold_labels, look_up
+from semascope.training.labelwords import LabelWords
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def fold_in_labels(rows: Rows, labels: LabelRows, alpha: float | NDArray[np.float64], known: LabelWords) -> NDArray[np.float64]:
+    """Infer P(label | document) of the labels that each document may have, by EM with their words held fixed.
+
+    Parameters
+    ----------
+    rows : Rows
+        The documents.
+    labels : LabelRows
+        What each may have, ascending.
+    alpha : float or ndarray of shape (n_entries_of_labels,)
+        Prior of a label, or of each entry of `labels`.
+    known : LabelWords
+        Words of the labels.
+
+    Returns
+    -------
+    ndarray of shape (n_entries_of_labels,)
+        The share of each entry of `labels`; those of a document sum to one.
+    """
+    theta, priors = np.empty(len(labels.numbers)), np.full(len(labels.numbers), alpha, np.float64)
+    fold_labels(*rows, *labels, frozen(priors, np.float64), *known.for_kernels(), *LABELS, theta)
+    return theta
+
+
+def fold_in_words(words: NDArray[np.int32], labels: NDArray[np.int32], alpha: float, known: LabelWords) -> NDArray[np.float64]:
+    """Infer P(label | document) of one document, given its words one after the other and its labels, ascending."""
+    distinct, counts = np.unique(words, return_counts=True)
+    rows = Rows(frozen(np.array([0, len(distinct)]), np.int64), frozen(distinct, np.int32), frozen(counts, np.float32))
+    of_document = LabelRows(frozen(np.array([0, len(labels)]), np.int64), frozen(labels, np.int32))
+    return fold_in_labels(rows, of_document, alpha, known)
+
+
+def word_probabilities(words: NDArray[np.int32], labels: NDArray[np.int32], known: LabelWords) -> NDArray[np.float64]:
+    """Return P(word | label), a row for each word and a column for each of the labels, which are ascending."""
+    table = np.empty(len(words) * len(labels))
+    look_up(frozen(words, np.int32), frozen(labels, np.int32), *known.for_kernels(), table)
+    return table.reshape(len(words), len(labels))
