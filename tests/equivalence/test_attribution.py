@@ -11,6 +11,7 @@ from semascope.corpus.corpus import Corpus
 from semascope.corpus.labels import rows_of_labels
 from semascope.inference.attribution import labels_of_words, most_probable, topics_of_entries, topics_of_words
 from semascope.inference.labels import fold_in_labels, fold_in_words, word_probabilities
+from semascope.inference.topics import topic_shares
 from semascope.training.labelwords import LabelWords
 
 N_WORDS, N_LABELS, ALPHA = 12, 5, 0.1
@@ -83,3 +84,11 @@ def test_shares_of_one_text_are_those_of_its_row():
     rows = rows_of_labels(pl.Series([["0", "3"]]), [*map(str, range(N_LABELS))])
     counted = Corpus.from_matrix(np.bincount(words, minlength=N_WORDS)[None]).rows
     assert_array_equal(fold_in_words(words, rows.numbers, ALPHA, known), fold_in_labels(counted, rows, ALPHA, known))
+
+
+def test_shares_of_topics_weigh_documents_by_their_words():
+    generator = np.random.default_rng(0)
+    theta, lengths = generator.dirichlet([0.5] * 4, 9), generator.integers(0, 30, 9).astype(float)
+    expected = [sum(n * row[topic] for n, row in zip(lengths, theta, strict=True)) / sum(lengths) for topic in range(4)]
+    assert_allclose(topic_shares([theta[:5], theta[5:]], [lengths[:5], lengths[5:]]), expected, rtol=1e-12)
+    assert not topic_shares([theta], [0 * lengths]).any()

@@ -83,10 +83,11 @@ class DocumentShares:
         """How much of one document of the corpus is due to each topic."""
         place = int(np.searchsorted(self.numbers, document))
         if place == len(self.numbers) or self.numbers[place] != document:
-            return np.asarray(self.model.transform(self.corpus.filter([document])))[0]
-        if self.themes.kind == LABELS and "table" not in vars(self):
-            return np.asarray(self._of_labels(self.corpus.filter([document])).toarray()[0])
-        row: NDArray[Any] = self.table[[place]].toarray()[0] if sp.issparse(self.table) else np.asarray(self.table[place])
+            row: NDArray[Any] = np.asarray(self.model.transform(self.corpus.filter([document])))[0]
+        elif self.themes.kind == LABELS and "table" not in vars(self):
+            row = self._of_labels(self.corpus.filter([document])).toarray()[0]
+        else:
+            row = self.table[[place]].toarray()[0] if sp.issparse(self.table) else np.asarray(self.table[place])
         return row
 
     @cached_property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -46,6 +47,21 @@ def fold_in_shard(
 ) -> tuple[Locals, Nothing]:
     """Fold in the documents of a shard; arguments as in `semascope.kernels.em.fold_in`."""
     return {"theta": fold_in_documents(shard.rows, topics, start, beta, factors, prior)}, Nothing()
+
+
+def topic_shares(theta: Sequence[NDArray[Any]], lengths: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Compute the share of each topic in all words of some documents: what `topic_shares_` is for those of the fit.
+
+    Parameters
+    ----------
+    theta : sequence of ndarray of shape (n_documents, n_topics)
+        P(topic | document), of the documents part by part.
+    lengths : sequence of ndarray of shape (n_documents,)
+        Words of each document. The mean over documents, each counting alike, is another quantity, which `over_time` gives.
+    """
+    sums = [np.einsum("d,dz->z", words, shares) for words, shares in zip(lengths, theta, strict=True)]
+    total = np.sum([np.sum(words) for words in lengths])
+    return np.asarray(np.sum(sums, axis=0) * (1.0 / total if total > 0 else 0.0))
 
 
 class BoundStats(NamedTuple):

@@ -30,6 +30,7 @@ import numpy as np
 from semascope.corpus.rows import Rows
 from semascope.corpus.shards import frozen, read_only
 from semascope.errors import InputError
+from semascope.inference.topics import topic_shares
 from semascope.kernels.lsa import entries_of_product, project_documents
 from semascope.kernels.similarities import add_information, add_shared_words
 from semascope.retrieval.topicdocuments import TopicDocuments, inverse, lengths_of, numbers_of, shares_of
@@ -131,8 +132,7 @@ class Fisher:
     @cached_property
     def _identity(self) -> _Metric:
         lengths = [lengths_of(segment.rows) for segment in self._segments]
-        sums = [np.einsum("d,dz->z", mine, texts.theta) for mine, texts in zip(lengths, self._texts, strict=True)]
-        shares = np.sum(sums, axis=0) * inverse(np.sum([np.sum(mine) for mine in lengths]))
+        shares = topic_shares([texts.theta for texts in self._texts], lengths)
         return _Metric(inverse(shares), self._topics)
 
     @cached_property
