@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from semascope.errors import FormatError
 from semascope.storage.arrays import Header, MappedArray, check_blocks, map_file, read_header
 from semascope.storage.layout import Layout, split_expression
-from semascope.storage.manifest import MANIFEST, Manifest, kind_of, read_manifest
+from semascope.storage.manifest import MANIFEST, FileRecord, Manifest, kind_of, read_manifest
 from semascope.storage.tables import read_table
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class Directory:
     manifest: Manifest
     layout: Layout
     _arrays: dict[str, MappedArray] = field(default_factory=dict)
-    _mapped: dict[str, tuple[NDArray[Any], Header]] = field(default_factory=dict)
+    _mapped: dict[str, tuple[str, FileRecord, NDArray[Any], Header]] = field(default_factory=dict)
     _sizes: dict[str, int] = field(default_factory=dict)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -56,17 +56,17 @@ class Directory:
 
     def shape(self, name: str) -> tuple[int, ...]:
         """Return the shape that an array states."""
-        return self._content(name)[1].shape
+        return self._content(name)[-1].shape
 
     def table(self, name: str) -> pl.DataFrame:
         """Return a table, by memory-map."""
         declared = self.layout.tables.get(name)
         if declared is None:
             self._refuse(f"a semascope {self.layout.kind} has no table {name!r}")
-        path = self._file(f"{name}.arrow")
-        if path.stat().st_size:
-            check_blocks(path, map_file(path), self.manifest.files[path.name].crc32)
-        return read_table(path, declared, self._size(declared.rows))
+        path, record = self._file(f"{name}.arrow")
+        content = map_file(path)
+        check_blocks(path, content, record.crc32)
+        return read_table(path, content, declared, self._size(declared.rows))
 
     def seen_as(self, layout: Layout) -> Directory:
         """Return the same directory with another layout, that of the very model for example, which its facts must fit."""
@@ -79,8 +79,7 @@ class Directory:
         declared = self.layout.array(name)
         if declared is None:
             self._refuse(f"a semascope {self.layout.kind} has no array {name!r}")
-        content, header = self._content(name)
-        path, record = self._file(f"{name}.npy"), self.manifest.files[f"{name}.npy"]
+        path, record, content, header = self._content(name)
 
         def resolve(dimension: str | int) -> int:
             return dimension if isinstance(dimension, int) else self._size(dimension, sizes)
@@ -104,13 +103,14 @@ class Directory:
             self._sizes[name] = self.layout.dimensions[name].size(self)
         return self._sizes[name] + more
 
-    def _file(self, file_name: str) -> Path:
+    def _file(self, file_name: str) -> tuple[str, FileRecord]:
+        """Find a file, and see that it is as large as it was; a string for its path, for there are many files."""
         path = f"{self.path}/{self.manifest.data}/{file_name}"
         record = self.manifest.files.get(file_name)
         if record is None:
             self._refuse(f"expected a file {file_name}, but the manifest lists none")
         try:
-            found = os.stat(path)  # noqa: PTH116 (faster than a Path, and there are many files)
+            found = os.stat(path)  # noqa: PTH116
         except OSError:
             msg = f"{path}: is missing; expected a file of {record.size:,} bytes."
             raise FormatError(msg) from None
@@ -120,20 +120,17 @@ class Directory:
         if found.st_size != record.size:
             msg = f"{path}: expected {record.size:,} bytes, found {found.st_size:,}: the file was cut short or replaced."
             raise FormatError(msg)
-        return Path(path)
+        return path, record
 
-    def _content(self, name: str) -> tuple[NDArray[Any], Header]:
+    def _content(self, name: str) -> tuple[str, FileRecord, NDArray[Any], Header]:
         """Map the file of an array, and read its header."""
         if name not in self._mapped:
-            path = self._file(f"{name}.npy")
-            if not path.stat().st_size:
-                msg = f"{path}: expected an array of numbers, but the file is empty."
-                raise FormatError(msg)
+            path, record = self._file(f"{name}.npy")
             content = map_file(path)
             try:
-                self._mapped[name] = content, read_header(path, content)
+                self._mapped[name] = path, record, content, read_header(path, content)
             except FormatError:
-                check_blocks(path, content, self.manifest.files[path.name].crc32[:1])  # an accident is called one
+                check_blocks(path, content, record.crc32[:1])  # an accident is called one
                 raise
         return self._mapped[name]
 
