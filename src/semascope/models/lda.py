@@ -23,6 +23,7 @@ from semascope.models.given import can_be_dealt, is_number, is_positive, is_whol
 from semascope.models.informed import Resolved, word_prior
 from semascope.models.streaming import StreamingModel
 from semascope.models.topicmodel import TopicModel
+from semascope.models.topics import are_distributions
 from semascope.storage.facts import HISTORY, Fact, Number
 from semascope.storage.layout import HUGE, TINY, Array, numbers
 from semascope.training.checkpoint import Checkpoints
@@ -273,6 +274,12 @@ class LDA(StreamingModel):
         if problem or not known:
             self._see_that_it_makes_sense(corpus, problem)
         return corpus
+
+    def _problem_when_loaded(self) -> str | None:
+        languages = self._word_languages() if len(self.topic_sizes_) > 1 else None
+        if not are_distributions(self.components_.T, languages):
+            return "the words of each topic do not sum to one, as its size states"
+        return super()._problem_when_loaded()
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Give P(topic | document) of new documents, by the same inference with the topics held fixed and the prior `alpha_`.

@@ -16,6 +16,29 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+_AT_ONCE = 512
+"""Rows that are added up in single precision before their sum is taken further."""
+
+_ROUNDING = 1e-4
+"""What a sum may differ from one by. Most is of adding up: rounding entries changes it by a ten-millionth."""
+
+
+def are_distributions(topics: NDArray[Any], languages: NDArray[np.int32] | None = None) -> bool:
+    """Tell whether the words of each topic sum to one, in each language by itself.
+
+    topics     float[v, k]
+    languages  int32[v]     of the words; None if there is one
+    """
+    for language in [None] if languages is None else np.unique(languages):
+        own = topics if language is None else topics[languages == language]
+        sums = np.zeros(topics.shape[1])
+        for first in range(0, len(own), _AT_ONCE):
+            sums += own[first : first + _AT_ONCE].sum(axis=0)
+        if np.abs(sums - 1).max() > _ROUNDING:
+            return False
+    return True
+
+
 class NamedTopics(ClassNamePrefixFeaturesOutMixin):
     """Topics that have names and can be changed by hand.
 
