@@ -3,8 +3,9 @@
 Before is another checkout, whose `src` SEMASCOPE_BASELINE names; after is this one. Both read the same directories, which the
 older makes: 20 Newsgroups where they are found, or else documents of the size of AP89 that are made up; 50 topics. Each round
 is a fresh process of either, every other round in reverse; a round before them, which compiles kernels and fills the cache of
-the disk, does not count. Given are medians, and the median of the ratios after / before of each round with an interval that
-holds it in 19 of 20 cases. Without a baseline only the times of this checkout are given.
+the disk, does not count. Times are processor time of all threads: what others do on the machine counts little, and what is
+validated on a second thread is not had for nothing. Given are medians, and the median of the ratios after / before of each
+round with an interval that holds it in 19 of 20 cases. Without a baseline only the times of this checkout are given.
 """
 
 from __future__ import annotations

@@ -296,6 +296,27 @@ def test_numbers_whose_products_would_overflow_are_refused(tmp_path, name):
         ss.load(tmp_path / "m")
 
 
+WITH_SIZES = {
+    "cvb0": lambda: ss.LDA(2, max_iter=2, random_state=0).fit(["cats purr", "dogs bark", "cats sleep"]),
+    "vb": lambda: ss.LDA(2, inference="vb", max_iter=2, random_state=0).fit(["cats purr", "dogs bark", "cats sleep"]),
+    "languages": lambda: ss.PolylingualLDA(2, max_iter=2, random_state=0).fit([{"en": "cat dog", "de": "katze hund"}] * 3),
+}
+
+
+@pytest.mark.parametrize("name", WITH_SIZES)
+def test_topics_that_are_not_as_large_as_they_state_are_refused(tmp_path, name):
+    WITH_SIZES[name]().save(tmp_path / "m")
+    ss.load(tmp_path / "m")
+    topics = arrays_of(tmp_path / "m")["topics"].copy()
+    topics[0, 1] += 0.01
+    topics[-1, 1] -= 0.01 * (name == "languages")  # the sum over all words stays, those of each language do not
+    content = io.BytesIO()
+    np.save(content, topics)
+    replace_file(tmp_path / "m", "topics.npy", content.getvalue())
+    with pytest.raises(FormatError, match=r"manifest\.json: the words of each topic do not sum to one"):
+        ss.load(tmp_path / "m")
+
+
 def test_an_index_without_the_model_of_its_vectors_is_refused(tmp_path):
     corpus = ss.Corpus.from_texts(["cats purr", "dogs bark", "cats sleep", "dogs sleep"])
     ss.Index.build(corpus, ss.PLSA(2, random_state=0).fit(corpus), path=tmp_path / "i")
