@@ -19,7 +19,7 @@ from reference.rows import renumber as reference_renumber
 from reference.tokens import count_words
 from semascope import Analyzer, Corpus
 from semascope.corpus.analyze import LAST_LETTER
-from semascope.corpus.count import count_texts
+from semascope.corpus.count import LanguageCounter
 from semascope.corpus.ngrams import RunTable
 from semascope.corpus.pieces import Piece, PieceList
 from semascope.corpus.rows import joined
@@ -41,7 +41,9 @@ NASTY = st.text(
 
 def counters(texts, analyzer):
     """Counter of words of each text, from the kernel."""
-    counted = count_texts([in_list(texts, None)], analyzer, PieceList())
+    with LanguageCounter(analyzer, PieceList()) as counter:
+        counter.add(in_list(texts, None))
+        counted = counter.finish()
     rows, words = joined(list(counted.rows())), counted.lexicon.words.to_list()
     return [
         Counter({words[w]: int(n) for w, n in zip(rows.words[a:b], rows.counts[a:b], strict=True)})

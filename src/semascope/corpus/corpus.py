@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,26 +14,26 @@ import scipy.sparse as sp
 
 from semascope.corpus import texts as by_language
 from semascope.corpus.analyze import Analyzer
-from semascope.corpus.analyzers import Analyzers, analyzers_of, for_vocabulary
-from semascope.corpus.building import (
+from semascope.corpus.analyzers import Analyzers, analyzers_of
+from semascope.corpus.build.pipeline import (
+    Block,
+    MemorySink,
     Source,
-    count_source,
+    blocks_of,
+    build_corpus,
+    counter_for,
     in_memory,
-    kept_analyzers,
     naming,
     see_that_there_are_languages,
-    see_that_there_are_words,
-    write_corpus,
 )
-from semascope.corpus.count import count_texts, count_tokens
-from semascope.corpus.documents import check_unique, described, divided, numbered, numbers_in, numbers_of, without_empty_columns
+from semascope.corpus.count import CorpusCounter, LanguageCounter, TokenListCounter
+from semascope.corpus.documents import described, divided, numbered, numbers_in, numbers_of
 from semascope.corpus.lexicon import Lexicon
 from semascope.corpus.matrix import lexicon_of_columns, matrix_of_rows, rows_of_matrix
-from semascope.corpus.number import CountedLanguages
-from semascope.corpus.pieces import PieceList
+from semascope.corpus.pieces import Pieces
 from semascope.corpus.readers.fields import document_schema
 from semascope.corpus.reprs import shown
-from semascope.corpus.rows import Rows, joined
+from semascope.corpus.rows import Rows
 from semascope.corpus.shards import ShardRef, cut, frozen, read_only, shard_of
 from semascope.corpus.writing import LAYOUT, CorpusWriter, fingerprint
 from semascope.errors import InputError
@@ -109,6 +109,7 @@ class Corpus:
         *,
         path: str | Path | None = None,
         vocabulary: Lexicon | pl.Series | None = None,
+        extend: bool = False,
         language: str | None = None,
         watch: Callable[[int], None] | None = None,
     ) -> Corpus:
@@ -125,6 +126,8 @@ class Corpus:
             Write the corpus there block by block instead of holding it in memory: it may be bigger than that.
         vocabulary : Lexicon or polars.Series, optional
             Count only these words, a model's for example; for a corpus in memory.
+        extend : bool, default=False
+            Words that the vocabulary lacks join it at its end; only to these the limits of the analyzer apply.
         language : str, optional
             The language of the texts, where they do not name it themselves.
         watch : callable, optional
@@ -134,18 +137,33 @@ class Corpus:
         if path is not None and vocabulary is not None:
             msg = "a corpus on disk has a vocabulary of its own; give a path or a vocabulary, not both."
             raise InputError(msg)
-        if path is not None:
-            write_corpus(source, analyzer or Analyzer(), Path(path), watch, language)
-            return cls.open(path)
         lexicon = _lexicon_of(vocabulary, language)
-        analyzer = (analyzer or Analyzer()) if lexicon is None else for_vocabulary(analyzer)
-        wanted = None if lexicon is None else lexicon.languages
-        blocks: list[pl.DataFrame] = []
+        analyzers = analyzer or Analyzer()
+        blocks = blocks_of(source, language, None if lexicon is None else lexicon.languages)
+        counter = counter_for(source, analyzers, language)
         with naming(source):
-            counted = count_source(source, analyzer, PieceList(), blocks.append, watch, language, wanted)
-            frame = without_empty_columns(pl.concat(blocks))
-            check_unique(frame["id"])
-            return cls._of(counted, frame, kept_analyzers(source, analyzer, tuple(counted.by_language)), lexicon)
+            if path is None:
+                return cls._built(blocks, counter, MemorySink(), analyzers, lexicon, extend=extend, watch=watch)
+            with writing(path, LAYOUT) as draft, CorpusWriter(draft) as sink:
+                build_corpus(blocks, counter, sink, analyzers, watch=watch)
+        return cls.open(path)
+
+    @classmethod
+    def _built(
+        cls,
+        blocks: Iterable[Block],
+        counter: Callable[[Pieces], CorpusCounter],
+        sink: MemorySink,
+        analyzers: Analyzers,
+        vocabulary: Lexicon | None = None,
+        *,
+        extend: bool = False,
+        watch: Callable[[int], None] | None = None,
+    ) -> Corpus:
+        """Build a corpus in memory, over its own words or over a vocabulary."""
+        vocabulary = build_corpus(blocks, counter, sink, analyzers, vocabulary=vocabulary, extend=extend, watch=watch)
+        corpus = cls(*sink.contents)
+        return corpus if vocabulary is None else corpus.aligned(vocabulary)
 
     @classmethod
     def from_texts(
@@ -156,12 +174,13 @@ class Corpus:
         labels: Sequence[Any] | None = None,
         analyzer: Analyzers | None = None,
         vocabulary: Lexicon | pl.Series | None = None,
+        extend: bool = False,
         language: str | None = None,
     ) -> Corpus:
         """Make a corpus from texts in memory; `labels` holds one label or a list of labels for each.
 
         A text is a string, or a mapping of language to text; documents may lack languages. `language` names that of strings.
-        With a `vocabulary`, a model's for example, only its words are counted.
+        With a `vocabulary`, a model's for example, only its words are counted; with `extend`, those that it lacks join it.
 
         Examples
         --------
@@ -174,14 +193,13 @@ class Corpus:
             msg = "expected several texts; put the one text into a list."
             raise InputError(msg)
         lexicon = _lexicon_of(vocabulary, language)
-        analyzer = (analyzer or Analyzer()) if lexicon is None else for_vocabulary(analyzer)
+        analyzers = analyzer or Analyzer()
         wanted = None if lexicon is None else lexicon.languages
         found = by_language.in_list(list(by_language.of_column(texts)), language, wanted)
         see_that_there_are_languages(found, wanted)
         listed = by_language.as_list(found)
-        documents = described(len(listed), ids, labels, listed)
-        counted = count_texts([found], analyzer, PieceList())
-        return cls._of(counted, documents, analyzers_of(analyzer, tuple(found)), lexicon)
+        sink = MemorySink(described(len(listed), ids, labels, listed))
+        return cls._built([Block(found)], partial(LanguageCounter, analyzers), sink, analyzers, lexicon, extend=extend)
 
     @classmethod
     def from_tokens(
@@ -203,22 +221,8 @@ class Corpus:
         """
         analyzer = analyzer or Analyzer(lowercase=False, min_length=1)
         listed = list(documents)
-        documents_given = described(len(listed), ids, labels, None)
-        return cls._of(count_tokens(listed, analyzer, PieceList()), documents_given, analyzer, None)
-
-    @classmethod
-    def _of(
-        cls,
-        counted: CountedLanguages,
-        documents: Mapping[str, Any] | pl.DataFrame,
-        analyzer: Analyzers | None,
-        lexicon: Lexicon | None,
-    ) -> Corpus:
-        """Put what was counted on a given lexicon; without one, see that there are words at all."""
-        if lexicon is None:
-            see_that_there_are_words(counted, analyzer or Analyzer())
-        corpus = cls(joined(list(counted.rows())), counted.lexicon, documents, analyzer)
-        return corpus if lexicon is None else corpus.aligned(lexicon)
+        sink = MemorySink(described(len(listed), ids, labels, None))
+        return cls._built([Block(listed)], partial(TokenListCounter, analyzer), sink, analyzer)
 
     @classmethod
     def from_matrix(

@@ -1,13 +1,15 @@
-"""Texts to counts: blocks of texts are tokenised on all threads, then all of a language get one vocabulary."""
+"""Counters: what blocks of documents hold becomes pieces, and in the end all words get the numbers of one vocabulary."""
 
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Protocol
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 import numpy as np
 import polars as pl
@@ -16,8 +18,9 @@ from semascope.corpus.analyze import Analyzer
 from semascope.corpus.analyzers import Analyzers, analyzer_of
 from semascope.corpus.lexicon import NAMELESS
 from semascope.corpus.ngrams import count_ngrams
-from semascope.corpus.number import Counted, CountedLanguages, Queue, Words, number_words, within_limits
+from semascope.corpus.number import Counted, CountedLanguages, Queue, Words, number_words
 from semascope.corpus.pieces import Piece, PieceList, Pieces
+from semascope.corpus.rows import Rows
 from semascope.corpus.texts import ByLanguage
 from semascope.corpus.wordtable import WordTable
 from semascope.errors import InputError
@@ -34,33 +37,6 @@ BLOCK_TOKENS = 1 << 20
 
 NEEDS_PYTHON_LOWER = ("Σ", "İ")
 """The two characters whose lower case is not one character of its own: it depends on what follows, or is two."""
-
-
-def count_texts(blocks: Iterable[ByLanguage], analyzers: Analyzers, pieces: Pieces) -> CountedLanguages:
-    """Count the words of blocks of texts, each language by itself, and number them, most frequent word first.
-
-    All blocks have the same languages.
-    """
-    counters: dict[str, TextCounter] = {}
-    n_in_language: Counter[str] = Counter()
-    with ThreadPoolExecutor(usable_cores()) as pool:
-        for block in blocks:
-            for language, (texts, n_documents) in block.items():
-                if language not in counters:
-                    own = pieces.another() if counters else pieces
-                    counters[language] = _counter(analyzer_of(analyzers, language), own, pool)
-                counters[language].add(texts)
-                n_in_language[language] += n_documents
-        return CountedLanguages({name: counter.finish(n_in_language[name]) for name, counter in counters.items()})
-
-
-def count_tokens(documents: Iterable[Sequence[str]], analyzer: Analyzer, pieces: Pieces) -> CountedLanguages:
-    """Count words that come ready made; the analyzer's stop words, stems and limits apply, its case and pattern do not."""
-    listed = list(documents)
-    counter = TokenCounter(analyzer, pieces)
-    counter.add(listed)
-    counter.see_that_words_are_strings(listed)
-    return CountedLanguages({NAMELESS[0]: counter.finish(len(listed))})
 
 
 def words_in_order(
@@ -88,6 +64,113 @@ def words_in_order(
     return np.concatenate(ends), np.concatenate(found)
 
 
+# --- counters of documents ----------------------------------------------------------------------------------------------
+
+
+class CorpusCounter(ABC):
+    """Counts the words of documents, block by block. Limits are not applied: which words are wanted is decided later."""
+
+    of_texts: ClassVar[bool] = True
+    """Whether analyzers made the words."""
+
+    @abstractmethod
+    def add(self, content: Any, /) -> None:
+        """Count what documents hold into pieces."""
+
+    @abstractmethod
+    def finish(self) -> CountedLanguages:
+        """Number the words of all that was added, most frequent word first."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(  # noqa: B027  (most have nothing to let go of)
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Let go of threads."""
+
+
+class LanguageCounter(CorpusCounter):
+    """Counts texts by language, each language by itself; all blocks have the same languages."""
+
+    def __init__(self, analyzers: Analyzers, pieces: Pieces) -> None:
+        self._analyzers, self._pieces = analyzers, pieces
+        self._counters: dict[str, TextCounter] = {}
+        self._n_in_language: Counter[str] = Counter()
+        self._pool = ThreadPoolExecutor(usable_cores())
+
+    def add(self, content: ByLanguage, /) -> None:
+        for language, (texts, n_documents) in content.items():
+            if language not in self._counters:
+                own = self._pieces.another() if self._counters else self._pieces
+                self._counters[language] = _counter(analyzer_of(self._analyzers, language), own, self._pool)
+            self._counters[language].add(texts)
+            self._n_in_language[language] += n_documents
+
+    def finish(self) -> CountedLanguages:
+        return CountedLanguages({name: counter.finish(self._n_in_language[name]) for name, counter in self._counters.items()})
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._pool.shutdown()
+
+
+class TokenListCounter(CorpusCounter):
+    """Counts words that come ready made; the analyzer's stop words and stems apply, its case and pattern do not."""
+
+    def __init__(self, analyzer: Analyzer, pieces: Pieces) -> None:
+        self._counter = TokenCounter(analyzer, pieces)
+        self._n_documents = 0
+
+    def add(self, content: Sequence[Sequence[str]], /) -> None:
+        self._counter.add(content)
+        self._counter.see_that_words_are_strings(content)
+        self._n_documents += len(content)
+
+    def finish(self) -> CountedLanguages:
+        return CountedLanguages({NAMELESS[0]: self._counter.finish(self._n_documents)})
+
+
+class RowCounter(CorpusCounter):
+    """Takes rows of counts as they are, in the order of the columns; only what the analyzer says of distinct words applies.
+
+    `words` gives the names of the columns, once all rows have come.
+    """
+
+    of_texts = False
+
+    def __init__(
+        self, analyzers: Analyzers, pieces: Pieces, words: Callable[[], pl.Series | None], language: str | None
+    ) -> None:
+        self._language = language or NAMELESS[0]
+        self._analyzer, self._pieces, self._words = analyzer_of(analyzers, self._language), pieces, words
+        if self._analyzer.ngrams != (1, 1):
+            msg = "n-grams need texts, but these are counts."
+            raise InputError(msg)
+        self._totals: NDArray[Any] = np.zeros(0)
+        self._n_documents = self._n_entries = 0
+
+    def add(self, content: Rows, /) -> None:
+        self._n_documents += len(content.ends) - 1
+        self._n_entries += len(content.words)
+        self._pieces.append(Piece(0, *content))
+        totals = np.pad(self._totals, (0, max(int(content.words.max(initial=-1)) + 1 - len(self._totals), 0)))
+        totals += np.bincount(content.words, weights=content.counts, minlength=len(totals))
+        self._totals = totals
+
+    def finish(self) -> CountedLanguages:
+        if not self._n_entries:
+            msg = "all counts are zero."
+            raise InputError(msg)
+        words = self._words()
+        if words is None:
+            words = pl.Series("word", [], dtype=pl.String)
+        numbers = np.arange(len(words), dtype=np.int32)
+        if self._analyzer.stop_words or self._analyzer.stemmer or self._analyzer.max_features:
+            totals = np.pad(self._totals, (0, len(words) - len(self._totals)))
+            numbers, words = number_words(Words(words, totals), self._analyzer)
+        return CountedLanguages({self._language: Counted(self._pieces, [numbers], words, self._n_documents)})
+
+
 def _counter(analyzer: Analyzer, pieces: Pieces, pool: ThreadPoolExecutor, *, in_order: bool = False) -> TextCounter:
     """Make a counter; the rows of one that is asked for `in_order` have a word wherever the text has it."""
     if analyzer.token_pattern is not None:
@@ -109,14 +192,14 @@ class TextCounter(Protocol):
 def _with_vocabulary(
     pieces: Pieces, words: Words, tables: list[NDArray[np.int64]], analyzer: Analyzer, n_documents: int
 ) -> Counted:
-    """Stop words out, stems joined, n-grams put together, frequent words first, then limits."""
+    """Stop words out, stems joined, n-grams put together, frequent words first."""
     new_number, vocabulary = number_words(words, analyzer)
     numbers = [new_number[in_whole] for in_whole in tables]
     if analyzer.ngrams != (1, 1):
         pieces, words = count_ngrams(pieces, numbers, vocabulary, analyzer.ngrams)
         new_number, vocabulary = number_words(words, Analyzer(), unique=False)  # "new york" may be a word already
         numbers = [new_number]
-    return within_limits(Counted(pieces, numbers, vocabulary, n_documents), analyzer)
+    return Counted(pieces, numbers, vocabulary, n_documents)
 
 
 # --- words by the default rule -------------------------------------------------------------------------------------------

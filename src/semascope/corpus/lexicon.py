@@ -100,6 +100,21 @@ class Lexicon:
             raise InputError(msg)
         return found["number"].fill_null(-1).to_numpy()
 
+    def extended(self, other: Lexicon) -> Lexicon:
+        """Return these words, and after them those of another lexicon that are new and of a language that is here.
+
+        Examples
+        --------
+        >>> Lexicon.of({"en": ["cat"]}).extended(Lexicon.of({"en": ["dog", "cat"], "de": ["hund"]})).words.to_list()
+        ['cat', 'dog']
+        """
+        language = _numbers_of_languages(other.languages, self.languages)[other.of_word]
+        new = (other.numbers_in(self) < 0) & (language >= 0)
+        if not new.any():
+            return self
+        words = pl.concat([self.words.rename("word"), other.words.rename("word").filter(pl.Series(new))], rechunk=True)
+        return Lexicon(words, self.languages, _unwritable(np.concatenate([self.of_word, language[new]])))
+
     def digest(self) -> bytes:
         """Give a hash of words and languages."""
         content = "\n".join(self.words).encode()

@@ -33,10 +33,23 @@ class Pieces(Protocol):
 
 
 class PieceList(list[Piece]):
-    """Pieces in memory."""
+    """Pieces in memory; they are gone when the context ends."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._others: list[PieceList] = []
 
     def another(self) -> PieceList:
-        return PieceList()
+        self._others.append(PieceList())
+        return self._others[-1]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        for other in self._others:
+            other.__exit__(kind, error, trace)
+        self.clear()
 
 
 class PieceFiles:

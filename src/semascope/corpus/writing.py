@@ -13,6 +13,7 @@ import polars as pl
 from semascope.corpus.analyzers import Analyzers, to_settings
 from semascope.corpus.documents import ALWAYS, check_unique
 from semascope.corpus.lexicon import Lexicon
+from semascope.corpus.pieces import PieceFiles
 from semascope.corpus.rows import Rows
 from semascope.storage import Draft, GrowingArray, GrowingTable, Layout, open_table
 from semascope.storage.facts import ListOf, Number, Plain, Record, Text, Whole
@@ -61,7 +62,10 @@ DTYPES = {"ends": np.int64, "words": np.int32, "counts": np.float32}
 
 
 class CorpusWriter:
-    """Fills the draft of a corpus directory; memory does not grow with the corpus, but for eight bytes a document."""
+    """Fills the draft of a corpus directory; memory does not grow with the corpus, but for eight bytes a document.
+
+    It is the sink of a build on disk; see `semascope.corpus.build.pipeline`.
+    """
 
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
@@ -77,7 +81,11 @@ class CorpusWriter:
         self._n_entries = 0
         self._append("ends", np.zeros(1, dtype=np.int64))
 
-    def documents(self, frame: pl.DataFrame) -> None:
+    def pieces(self) -> PieceFiles:
+        """Open files beside the corpus for what waits to be written."""
+        return PieceFiles(self._draft.folder)
+
+    def documents(self, frame: pl.DataFrame, /) -> None:
         """Add documents."""
         self._documents.append(frame)
         self.n_documents += len(frame)
@@ -85,7 +93,7 @@ class CorpusWriter:
         for column in frame:
             self._filled[column.name] = self._filled.get(column.name, False) or column.null_count() < len(column)
 
-    def rows(self, rows: Rows) -> None:
+    def rows(self, rows: Rows, /) -> None:
         """Add the rows of documents."""
         self._append("ends", rows.ends[1:] + self._n_entries)
         self._append("words", rows.words)

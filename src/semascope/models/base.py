@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
 from semascope.corpus.analyzers import Analyzers, read_analyzers, to_settings
-from semascope.corpus.building import Source
+from semascope.corpus.build.pipeline import Source
 from semascope.corpus.corpus import Corpus
 from semascope.corpus.lexicon import Lexicon, read_lexicon
 from semascope.corpus.shards import ShardRef

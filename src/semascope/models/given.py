@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from sklearn.utils import check_random_state
 
-from semascope.corpus.building import in_memory
+from semascope.corpus.build.pipeline import in_memory
 from semascope.corpus.readers.bunch import is_bunch
 from semascope.corpus.readers.tables import is_frame
 from semascope.corpus.texts import of_column

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 import polars as pl
 
-from semascope.corpus.building import Source
+from semascope.corpus.build.pipeline import Source
 from semascope.corpus.corpus import Corpus
-from semascope.corpus.lexicon import Lexicon
 from semascope.errors import InputError
 from semascope.models.given import is_texts, told_apart
 from semascope.models.topicmodel import TopicModel
@@ -109,24 +108,13 @@ class StreamingModel(TopicModel, ABC):
         if self._lexicon is None:
             msg = "this model was fitted on a matrix without words, so it cannot learn from texts: give it a matrix."
             raise InputError(msg)
+        if len(languages := self._lexicon.languages) > 1:
+            msg = f"partial_fit learns from one language, but the model has {len(languages)}: {', '.join(languages)}."
+            raise InputError(msg)
         if isinstance(X, Corpus):
-            return X.aligned(_with_new(self._lexicon, X.words))
+            return X.aligned(self._lexicon.extended(X.lexicon))
         make = Corpus.build if isinstance(X, Source) else Corpus.from_texts
-        try:
-            found = make(X, analyzer=self.analyzer_).words  # its limits are for new words only
-        except InputError:  # there are none; and if something else is wrong with the texts, the next line says so
-            found = self._lexicon.words
-        return make(X, analyzer=self.analyzer_, vocabulary=_with_new(self._lexicon, found))
-
-
-def _with_new(known: Lexicon, found: pl.Series) -> Lexicon:
-    """The words that are known, and those that are new after them; of one language."""
-    if len(known.languages) > 1:
-        msg = f"partial_fit learns from one language, but the model has {len(known.languages)}: {', '.join(known.languages)}."
-        raise InputError(msg)
-    new = found.filter(~found.is_in(known.words.implode()))
-    words = pl.concat([known.words, new]).rename("word")
-    return Lexicon(words, known.languages, np.zeros(len(words), np.int32)) if len(new) else known
+        return make(X, analyzer=self.analyzer_, vocabulary=self._lexicon, extend=True)  # limits are for new words only
 
 
 def _batches(corpus: Corpus, batch_size: int) -> list[Corpus]:

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from semascope.corpus.analyze import Analyzer
-from semascope.corpus.building import Source
+from semascope.corpus.build.pipeline import Source
 from semascope.corpus.corpus import Corpus
 from semascope.corpus.growing_words import GrowingWords
 from semascope.corpus.labels import LabelRows

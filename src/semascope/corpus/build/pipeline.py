@@ -1,0 +1,258 @@
+"""The one path by which documents become a corpus: blocks → counter → pieces → vocabulary → rows.
+
+What is made is handed to a sink: documents as they come, rows once all words are known, and the words at last. There are two
+sinks, `MemorySink` here and `CorpusWriter` for a directory; nothing else tells a corpus in memory from one on disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, NamedTuple, Protocol
+
+import polars as pl
+
+from semascope.corpus.analyze import Analyzer
+from semascope.corpus.analyzers import Analyzers, analyzer_of, analyzers_of, for_vocabulary
+from semascope.corpus.count import CorpusCounter, LanguageCounter, RowCounter
+from semascope.corpus.documents import check_unique, numbered, without_empty_columns
+from semascope.corpus.lexicon import Lexicon, said
+from semascope.corpus.number import CountedLanguages, within_limits
+from semascope.corpus.pieces import PieceList, Pieces
+from semascope.corpus.read import Documents, read
+from semascope.corpus.readers.bunch import is_bunch
+from semascope.corpus.readers.counts import CountedDocuments
+from semascope.corpus.readers.tables import IN_MEMORY, whole_frame
+from semascope.corpus.rows import Rows, joined
+from semascope.corpus.texts import ByLanguage, as_column, in_column
+from semascope.errors import InputError, SourceError
+
+Source = Documents | CountedDocuments
+
+
+class Block(NamedTuple):
+    """Documents that come together.
+
+    content    what is counted of them: texts by language, lists of words, or rows of counts
+    documents  what else is known of them, for the sink; None where the sink knows it already
+    """
+
+    content: Any
+    documents: pl.DataFrame | None = None
+
+
+class Sink(Protocol):
+    """Receives a corpus in the order in which it is made: documents, rows, then the words."""
+
+    def pieces(self) -> AbstractContextManager[Pieces]:
+        """Open the place where pieces wait for their final word numbers."""
+
+    def documents(self, frame: pl.DataFrame, /) -> None:
+        """Receive documents."""
+
+    def rows(self, rows: Rows, /) -> None:
+        """Receive the rows of documents, in the order of these."""
+
+    def finish(self, lexicon: Lexicon, analyzers: Analyzers | None) -> None:
+        """Receive the words, and what made them of the texts."""
+
+
+class Contents(NamedTuple):
+    """A corpus in memory, as the constructor of `Corpus` takes it."""
+
+    rows: Rows
+    lexicon: Lexicon
+    documents: pl.DataFrame | Mapping[str, Any]
+    analyzer: Analyzers | None
+
+
+class MemorySink:
+    """Keeps a corpus in memory.
+
+    Parameters
+    ----------
+    documents : mapping, optional
+        Columns of what is known of the documents, validated, where that is not in the blocks; no frame is made of them yet.
+    """
+
+    contents: Contents
+    """What was received, once it is finished."""
+
+    def __init__(self, documents: Mapping[str, Any] | None = None) -> None:
+        self._columns = documents
+        self._frames: list[pl.DataFrame] = []
+        self._rows: list[Rows] = []
+
+    def pieces(self) -> PieceList:
+        return PieceList()
+
+    def documents(self, frame: pl.DataFrame, /) -> None:
+        self._frames.append(frame)
+
+    def rows(self, rows: Rows, /) -> None:
+        self._rows.append(rows)
+
+    def finish(self, lexicon: Lexicon, analyzers: Analyzers | None) -> None:
+        self.contents = Contents(joined(self._rows), lexicon, self._all_documents(), analyzers)
+        self._rows.clear()
+
+    def _all_documents(self) -> pl.DataFrame | Mapping[str, Any]:
+        if self._columns is not None:
+            return self._columns
+        frame = without_empty_columns(pl.concat(self._frames))
+        check_unique(frame["id"])
+        return frame
+
+
+def build_corpus(
+    blocks: Iterable[Block],
+    counter: Callable[[Pieces], CorpusCounter],
+    sink: Sink,
+    analyzers: Analyzers,
+    *,
+    vocabulary: Lexicon | None = None,
+    extend: bool = False,
+    watch: Callable[[int], None] | None = None,
+) -> Lexicon | None:
+    """Build a corpus of blocks of documents, and hand it to a sink.
+
+    Without a `vocabulary`, the words are those within the limits of the analyzers, and there must be some. With one all words
+    that were met are handed over, to be looked up in it.
+
+    Returns
+    -------
+    Lexicon or None
+        The vocabulary that was given; to `extend` it, the words it lacks join it at its end, as far as they are within the
+        limits of the analyzers.
+    """
+    with sink.pieces() as pieces:
+        with counter(pieces) as counting:
+            _count(blocks, counting, sink, watch)
+            counted = counting.finish()
+        if vocabulary is None:
+            counted = _within_limits(counted, analyzers)
+            see_that_there_are_words(counted, analyzers)
+        elif extend:
+            vocabulary = vocabulary.extended(_within_limits(counted, analyzers).lexicon)
+        for rows in counted.rows():
+            sink.rows(rows)
+    lexicon = counted.lexicon
+    kept = analyzers if vocabulary is None else for_vocabulary(analyzers)
+    sink.finish(lexicon, analyzers_of(kept, lexicon.languages) if counting.of_texts else None)
+    return vocabulary
+
+
+def _count(blocks: Iterable[Block], counter: CorpusCounter, sink: Sink, watch: Callable[[int], None] | None) -> None:
+    """Hand the documents of each block to the sink, and what they hold to the counter."""
+    n_documents = 0
+    for content, documents in blocks:
+        if documents is not None:
+            sink.documents(documents)
+            n_documents += len(documents)
+            if watch:
+                watch(n_documents)
+        counter.add(content)
+
+
+def _within_limits(counted: CountedLanguages, analyzers: Analyzers) -> CountedLanguages:
+    """Apply the limits of each language to its words."""
+    parts = counted.by_language.items()
+    return CountedLanguages({language: within_limits(part, analyzer_of(analyzers, language)) for language, part in parts})
+
+
+# --- sources ---------------------------------------------------------------------------------------------------------------
+
+
+def blocks_of(source: Source, language: str | None, wanted: Collection[str] | None) -> Iterator[Block]:
+    """Return the documents of a source, numbered where they have no id; there must be some.
+
+    Plain texts are in `language`; of texts by language those that are `wanted` are taken.
+    """
+    of_counts = isinstance(source, CountedDocuments)
+    n_documents = 0
+    for content, documents in _counts_in(source) if of_counts else _texts_in(source, language, wanted):
+        yield Block(content, numbered(documents, n_documents))
+        n_documents += len(documents)
+    if n_documents == 0:
+        raise SourceError(_nothing_in(source))
+
+
+def _texts_in(
+    source: Documents, language: str | None, wanted: Collection[str] | None
+) -> Iterator[tuple[ByLanguage, pl.DataFrame]]:
+    for frame in source:
+        texts = in_column(frame["text"], language, wanted)
+        see_that_there_are_languages(texts, wanted)
+        yield texts, frame.with_columns(as_column(texts))
+
+
+def _counts_in(source: CountedDocuments) -> Iterator[tuple[Rows, pl.DataFrame]]:
+    for frame, rows in source:
+        yield rows, frame
+
+
+def counter_for(source: Source, analyzers: Analyzers, language: str | None) -> Callable[[Pieces], CorpusCounter]:
+    """Return what makes a counter of the documents of a source."""
+    if isinstance(source, CountedDocuments):
+        return lambda pieces: RowCounter(analyzers, pieces, lambda: source.words, language)
+    return lambda pieces: LanguageCounter(analyzers, pieces)
+
+
+def in_memory(given: Any) -> Documents:
+    """Take a frame in memory, or what scikit-learn's loaders of texts give, for a source."""
+    if is_bunch(given):
+        return read(given)
+    whole = whole_frame(given)
+    return Documents(IN_MEMORY, lambda bad: iter([whole] if len(whole) else []))
+
+
+# --- what is wrong ---------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def naming(source: Source) -> Iterator[None]:
+    """Say which source it is that cannot be used."""
+    try:
+        yield
+    except SourceError:
+        raise
+    except InputError as error:
+        msg = f"{source.source}: {error}"
+        raise SourceError(msg) from None
+
+
+def _nothing_in(source: Source) -> str:
+    if source.bad:
+        return f"{source.source}: none of its {len(source.bad):,} records can be read; the first: {source.bad[0]}"
+    return f"{source.source}: there are no documents."
+
+
+def see_that_there_are_languages(by_language: ByLanguage, wanted: Collection[str] | None) -> None:
+    """Say that there is nothing to count where texts are in no language at all."""
+    if not by_language:
+        wanted_here = "" if wanted is None else f" of the vocabulary; there {said(tuple(wanted))}"
+        msg = f"no text is in a language{wanted_here}."
+        raise InputError(msg)
+
+
+def see_that_there_are_words(counted: CountedLanguages, analyzers: Analyzers) -> None:
+    """Say of which language no word is left, and why."""
+    parts = counted.by_language
+    for language, part in parts.items():
+        where = f"{language}: " if language and len(parts) > 1 else ""
+        if part.n_documents == 0:
+            others = [other for other in parts if parts[other].n_documents]
+            msg = f"no document has a text in {language!r}; there are texts in {', '.join(others) or 'no other language'}."
+            raise InputError(msg)
+        if len(part.vocabulary) == 0:
+            raise InputError(where + _no_words(part.n_documents, analyzer_of(analyzers, language)))
+
+
+def _no_words(n_documents: int, analyzer: Analyzer) -> str:
+    if analyzer == Analyzer():
+        return f"there are no words in the {n_documents:,} documents: the texts are empty or have no word long enough."
+    limits = [f"min_length={analyzer.min_length}", f"min_df={analyzer.min_df}", f"max_df={analyzer.max_df}"]
+    limits += [f"max_features={analyzer.max_features}"] if analyzer.max_features else []
+    limits += [f"ngrams={analyzer.ngrams}"] if analyzer.ngrams != (1, 1) else []
+    limits += ["the stop words"] if analyzer.stop_words else []
+    return f"no words of the {n_documents:,} documents are left within {', '.join(limits)}: loosen one of these."
