@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import math
 import os
 import pty
 import random
@@ -14,13 +13,10 @@ import sys
 import threading
 import time
 from contextlib import ExitStack, contextmanager
-from types import SimpleNamespace
 
 import pytest
 
 import semascope as ss
-from semascope.cli.stream_view import Figures
-from semascope.streaming.learning import Learned
 
 WORDS = {"pets": ["cats", "dogs", "purr", "bark"], "money": ["stocks", "bonds", "rise", "fall"]}
 SETTINGS = ("--particles", 3, "--seed", 1)
@@ -215,16 +211,6 @@ def test_words_of_any_length_leave_room_for_the_labels(run, feed, tmp_path, monk
     assert all(len(line) <= 60 for line in ran.out.splitlines()[:4])
     assert re.search(r" a label +\d+\.\d% ", ran.out)
     assert "\x1b" not in ran.out
-
-
-def test_perplexity_is_that_of_recent_documents_before_they_were_learned():
-    nothing = SimpleNamespace(model=SimpleNamespace(n_documents_seen_=0, label_names_=[]))
-    figures = Figures(nothing)
-    assert figures.perplexity is None
-    for now, perplexity in [(5000, 800), (600, 50), (600, 20)]:
-        tokens = 10 * now
-        figures.add(Learned(0, 0, 0, 0, None, now, tokens, -tokens * math.log(perplexity)))
-    assert figures.perplexity == pytest.approx(math.sqrt(50 * 20))
 
 
 # --- what it refuses -----------------------------------------------------------------------------------------------------

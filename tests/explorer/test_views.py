@@ -6,12 +6,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from helpers import hands_of_a_clock
 from semascope import LDA, LSA, PLSA, Analyzer, Corpus, LabeledLDA, OnlineLabeledLDA, PolylingualLDA, load
 from semascope.errors import InputError
-from semascope.explorer import progress, views
+from semascope.explorer import views
 from semascope.explorer.periods import periods_of
-from semascope.explorer.progress import Learned, Progress
 from semascope.explorer.state import Explored
 from semascope.explorer.views import DocumentShares, Themes
 from semascope.judging import hold_out
@@ -417,15 +415,6 @@ def test_a_table_of_documents_that_is_being_made_is_not_looked_into():
     explored = Explored(None, groups_of_topics(), SimpleNamespace(corpus=corpus), None)
     assert explored.has("a")
     assert said == [True]
-
-
-def test_what_is_too_long_ago_to_tell_the_speed_is_forgotten(monkeypatch):
-    now, so_far = hands_of_a_clock(monkeypatch, progress), Progress()
-    for number in range(100):
-        now[0] = float(number)
-        so_far.add(3 * number, [], Learned(3, 10.0, -50.0))
-    assert len(so_far._times) < 20
-    assert so_far.speed == 3.0
 
 
 def test_a_stream_has_no_documents_at_hand(models):

@@ -13,9 +13,9 @@ from semascope.cli.terminal import LONGEST_LINE, console, say_next, tell
 from semascope.errors import InputError
 
 if TYPE_CHECKING:
-    from semascope.cli.stream_view import Figures
     from semascope.models.online_labeled import OnlineLabeledLDA
     from semascope.streaming.learning import DurableStream
+    from semascope.streaming.metrics import StreamMetrics
 
 
 @command
@@ -76,7 +76,7 @@ def stream(
                     view.say(f"{counted(learner.recovered, 'document')} learned again from the journal of the last run.")
                 with opened_source(learner, input, follow=follow, replayed=replayed, say=view.say) as source:
                     run(learner, source, fields, save_seconds=save_seconds, watch=view.watch, stopped=stopped)
-        _say_how_it_ended(model, learner, view.figures, interrupted=stopped(), as_json=as_json)
+        _say_how_it_ended(model, learner, view.metrics, interrupted=stopped(), as_json=as_json)
         if stopped():
             raise typer.Exit(code=130)
 
@@ -99,11 +99,11 @@ def _see_that_settings_agree(model: OnlineLabeledLDA, given: dict[str, Any], pat
             raise InputError(message)
 
 
-def _say_how_it_ended(path: Path, stream: DurableStream, figures: Figures, *, interrupted: bool, as_json: bool) -> None:
-    now = figures.documents - figures.first
-    sentence = f"{'interrupted; ' if interrupted else ''}{counted(now, 'document')} learned now, {figures.documents:,} in all"
-    sentence += f", with {counted(len(figures.model.label_names_), 'label')}; the model is saved."
-    bad = f"{counted(stream.bad_lines, 'bad line')} set aside in {stream.bad_path}." if stream.bad_lines else ""
+def _say_how_it_ended(path: Path, stream: DurableStream, metrics: StreamMetrics, *, interrupted: bool, as_json: bool) -> None:
+    now = counted(metrics.documents_now, "document")
+    sentence = f"{'interrupted; ' if interrupted else ''}{now} learned now, {metrics.documents:,} in all"
+    sentence += f", with {counted(metrics.n_labels, 'label')}; the model is saved."
+    bad = f"{counted(metrics.bad_lines, 'bad line')} set aside in {stream.bad_path}." if metrics.bad_lines else ""
     if as_json:
         for part in (f"{path}: {sentence}", bad):
             if part:
@@ -112,7 +112,7 @@ def _say_how_it_ended(path: Path, stream: DurableStream, figures: Figures, *, in
     from semascope.cli.screen import Parts
     from semascope.cli.stream_view import heaviest_labels
 
-    console().print(heaviest_labels(figures.model))
+    console().print(heaviest_labels(stream.model))
     if bad:
         console().print(Parts(bad, limit=LONGEST_LINE))
     say(path, sentence)

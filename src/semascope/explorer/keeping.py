@@ -13,8 +13,8 @@ from semascope.errors import SemascopeError
 from semascope.explorer.answers import Status
 from semascope.explorer.errors import UnavailableError
 from semascope.explorer.overview import Overview, own_path, read_overview
-from semascope.explorer.progress import Learned, Progress
 from semascope.storage import MANIFEST
+from semascope.streaming.metrics import LearnedBatch, StreamMetrics
 
 if TYPE_CHECKING:
     from semascope.explorer.state import Explored
@@ -51,7 +51,7 @@ class Keeper:
 
     def __init__(self, path: Path, corpus: Path | None = None, index: Path | None = None) -> None:
         self.path = path
-        self.progress = Progress()
+        self.progress = StreamMetrics()
         self._corpus, self._index = corpus, index
         self._overview: Overview | None = None
         self._now: Explored | None = None
@@ -194,5 +194,5 @@ class Keeper:
         documents, labels = model.n_documents_seen_, model.label_names_
         if self._now is None:
             self.progress.begin(documents, labels)
-        learned = Learned(max(documents - self.progress.documents, 1), model.last_tokens_, model.last_log_likelihood_)
-        self.progress.add(documents, labels, learned)
+        batch = LearnedBatch(max(documents - self.progress.documents, 1), model.last_tokens_, model.last_log_likelihood_)
+        self.progress.add(documents, labels, batch)

@@ -8,6 +8,8 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from queue import Empty, Full, Queue
 from threading import Event, Thread
@@ -15,12 +17,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from semascope.explorer.answers import Status
 from semascope.explorer.errors import RefusedError, UnavailableError
-from semascope.explorer.progress import Learned, Progress
+from semascope.streaming.metrics import StreamMetrics
 
 if TYPE_CHECKING:
     from semascope.explorer.state import Explored
     from semascope.models.online_labeled import OnlineLabeledLDA
-    from semascope.streaming.learning import DurableStream
+    from semascope.streaming.learning import Learned
+    from semascope.streaming.lines import Batch
     from semascope.streaming.records import Line
 
 SOURCE = "api"
@@ -40,6 +43,74 @@ class Posted(NamedTuple):
 
     lines: list[Line]
     done: Future[int]
+
+
+class PostedLines:
+    """What is posted, as a source of lines: any thread may put more, one takes them.
+
+    line   number of the last line that was taken
+    """
+
+    name = SOURCE
+
+    def __init__(self) -> None:
+        self.line = 0
+        self._waiting: Queue[Posted] = Queue(MOST_WAITING)
+        self._taken: list[Posted] = []
+        self._closing = Event()
+
+    @property
+    def is_closing(self) -> bool:
+        """Tell whether no more may be posted."""
+        return self._closing.is_set()
+
+    def put(self, posted: Posted) -> None:
+        """Have lines wait to be taken; `Full` when too many do."""
+        self._waiting.put_nowait(posted)
+
+    def empty(self) -> bool:
+        """Tell whether nothing waits."""
+        return self._waiting.empty()
+
+    def close(self) -> None:
+        """End once all that waits is taken."""
+        self._closing.set()
+
+    def take(self) -> Batch | None:
+        """Wait a moment and return what was posted, as much as is learned at once; None when there will be no more."""
+        from semascope.streaming.lines import Batch
+
+        if self._closing.is_set() and self._waiting.empty():
+            return None
+        # Whoever is gone before learning began was promised nothing; from here on nobody can take back what was posted.
+        self._taken = [posted for posted in self._next() if posted.done.set_running_or_notify_cancel()]
+        lines = [line for posted in self._taken for line in posted.lines]
+        self.line += len(lines)
+        return Batch(lines, self.line, {"line": self.line})
+
+    def _next(self) -> list[Posted]:
+        taken: list[Posted] = []
+        with suppress(Empty):
+            taken.append(self._waiting.get(timeout=0.1))
+            while sum(len(one.lines) for one in taken) < AT_ONCE:
+                taken.append(self._waiting.get_nowait())
+        return taken
+
+    def acknowledge(self) -> None:
+        """Keep the promises of what was taken."""
+        for posted in self._taken:
+            posted.done.set_result(len(posted.lines))
+        self._taken = []
+
+    def refuse(self, error: Exception) -> None:
+        """Say of all that is not learned yet why it will not be."""
+        while not self._waiting.empty():
+            posted = self._waiting.get_nowait()
+            if posted.done.set_running_or_notify_cancel():
+                self._taken.append(posted)
+        for posted in self._taken:
+            posted.done.set_exception(UnavailableError(str(error)))
+        self._taken = []
 
 
 class Learner:
@@ -66,12 +137,12 @@ class Learner:
         failed: Callable[[Exception], None] | None = None,
     ) -> None:
         self.path = path
-        self.progress = Progress()
+        self.progress = StreamMetrics()
         self._corpus, self._index, self._failed = corpus, index, failed
-        self._posted: Queue[Posted] = Queue(MOST_WAITING)
+        self._posted = PostedLines()
         self._now: Explored | None = None
+        self._published, self._has_news = 0.0, False
         self._error: Exception | None = None
-        self._closing = Event()
         self._thread = Thread(target=self._work, name="learner")
 
     def start(self) -> None:
@@ -80,7 +151,7 @@ class Learner:
 
     def close(self) -> None:
         """Learn what was posted, save the model, and stop."""
-        self._closing.set()
+        self._posted.close()
         if self._thread.is_alive():
             self._thread.join()
 
@@ -109,10 +180,10 @@ class Learner:
         """Learn documents; when this returns, they are learned for good."""
         await self.explored()
         posted = Posted([_line(document) for document in documents], Future())
-        if self._error is not None or self._closing.is_set():
+        if self._error is not None or self._posted.is_closing:
             raise UnavailableError(str(self._error or "the server is being stopped."))
         try:
-            self._posted.put_nowait(posted)
+            self._posted.put(posted)
         except Full:
             msg = "too many ask at once; try again in a moment."
             raise UnavailableError(msg) from None
@@ -123,56 +194,30 @@ class Learner:
     def _work(self) -> None:
         from semascope.models.online_labeled import OnlineLabeledLDA
         from semascope.streaming.learning import opened
+        from semascope.streaming.records import StreamFields
+        from semascope.streaming.running import run
 
         try:
             with opened(self.path, lambda: OnlineLabeledLDA(random_state=0)) as stream:
-                self.progress.begin(stream.model.n_documents_seen_, stream.model.label_names_)
-                self._publish(stream.model)
-                self._learn_all(stream)
+                model, posted = stream.model, self._posted
+                self.progress.begin(model.n_documents_seen_, model.label_names_)
+                self._publish(model)
+                posted.line = (stream.position(SOURCE) or {"line": 0})["line"]
+                run(stream, posted, StreamFields(), save_seconds=SAVE_SECONDS, watch=partial(self._watch, model))
         except Exception as error:  # whatever it is, nobody shall wait for an answer that does not come
             self._error = error
-            self._refuse_the_rest()
+            self._posted.refuse(error)
             if self._failed is not None:
                 self._failed(error)
 
-    def _learn_all(self, stream: DurableStream) -> None:
-        published, news = time.monotonic(), False
-        while not (self._closing.is_set() and self._posted.empty()):
-            # Whoever is gone before learning began was promised nothing; from here on nobody can take back what was posted.
-            if taken := [posted for posted in self._take() if posted.done.set_running_or_notify_cancel()]:
-                self._learn(stream, taken)
-                news = True
-            if news and time.monotonic() - published >= LOOK_AGAIN:
-                self._publish(stream.model)
-                published, news = time.monotonic(), False
-            stream.save_if_due(SAVE_SECONDS)
-
-    def _take(self) -> list[Posted]:
-        """What was posted: as much as is learned at once, or nothing for now."""
-        taken: list[Posted] = []
-        try:
-            taken.append(self._posted.get(timeout=0.1))
-            while sum(len(one.lines) for one in taken) < AT_ONCE:
-                taken.append(self._posted.get_nowait())
-        except Empty:
-            pass
-        return taken
-
-    def _learn(self, stream: DurableStream, taken: Sequence[Posted]) -> None:
-        from semascope.streaming.lines import Batch
-        from semascope.streaming.records import StreamFields
-
-        lines = [line for posted in taken for line in posted.lines]
-        number = (stream.position(SOURCE) or {"line": 0})["line"] + len(lines)
-        try:
-            found = stream.learn(Batch(lines, number, {"line": number}), SOURCE, StreamFields())
-        except BaseException as error:
-            for posted in taken:
-                posted.done.set_exception(UnavailableError(str(error)))
-            raise
-        self.progress.add(found.documents, stream.model.label_names_, Learned(found.now, found.tokens, found.log_likelihood))
-        for posted in taken:
-            posted.done.set_result(len(posted.lines))
+    def _watch(self, model: OnlineLabeledLDA, learned: Learned | None) -> None:
+        """Acknowledge what was learned, and show it to readers when it is time to."""
+        if learned is not None:
+            self.progress.add(learned.documents, model.label_names_, learned.batch)
+            self._posted.acknowledge()
+            self._has_news = True
+        if self._has_news and time.monotonic() - self._published >= LOOK_AGAIN:
+            self._publish(model)
 
     def _publish(self, model: OnlineLabeledLDA) -> None:
         from semascope.explorer.preparing import prepare
@@ -180,16 +225,11 @@ class Learner:
 
         if self._now is not None:
             self._now = self._now.with_model(as_it_is(model))
-            return
-        first = Explored.of(as_it_is(model), self._corpus)
-        prepare(first, self.path, self._index)
-        self._now = first
-
-    def _refuse_the_rest(self) -> None:
-        while not self._posted.empty():
-            posted = self._posted.get_nowait()
-            if posted.done.set_running_or_notify_cancel():
-                posted.done.set_exception(UnavailableError(str(self._error)))
+        else:
+            first = Explored.of(as_it_is(model), self._corpus)
+            prepare(first, self.path, self._index)
+            self._now = first
+        self._published, self._has_news = time.monotonic(), False
 
 
 def as_it_is(model: OnlineLabeledLDA) -> OnlineLabeledLDA:

@@ -11,6 +11,7 @@ from semascope.explorer import results
 from semascope.explorer.asking import NewDocuments, errors
 from semascope.explorer.errors import NotAllowedError
 from semascope.explorer.service import Service
+from semascope.streaming.metrics import heaviest
 
 HEAVIEST = 10
 TOP_WORDS = 8
@@ -54,7 +55,7 @@ def _told(explored: Any, service: Service) -> results.Stream:
 def _heaviest(explored: Any) -> list[results.HeavyLabel]:
     themes = explored.themes
     labels = np.flatnonzero(themes.named)
-    best = labels[np.argsort(-themes.shares[labels], kind="stable")][:HEAVIEST]
+    best = labels[heaviest(themes.shares[labels], HEAVIEST)]
     return [
         results.HeavyLabel(label=themes.names[k], share=float(themes.shares[k]), words=themes.top_words(int(k), TOP_WORDS))
         for k in best

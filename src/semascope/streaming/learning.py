@@ -16,6 +16,7 @@ from semascope.storage.facts import Fact, ListOf, Maybe, Never, Text, Whole
 from semascope.storage.facts import Record as Facts
 from semascope.streaming.folder import LOCK, BadLines, folder_of, locked
 from semascope.streaming.journal import Journal
+from semascope.streaming.metrics import LearnedBatch
 from semascope.streaming.records import Document, Line, StreamFields, UnreadableError
 
 if TYPE_CHECKING:
@@ -46,6 +47,11 @@ class Learned(NamedTuple):
     now: int
     tokens: float
     log_likelihood: float
+
+    @property
+    def batch(self) -> LearnedBatch:
+        """The documents among these lines."""
+        return LearnedBatch(self.now, self.tokens, self.log_likelihood)
 
 
 _FIELDS: dict[str, Fact] = {"text": ListOf(Text(), low=1), "labels": Text(), "id": Text()}

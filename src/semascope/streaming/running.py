@@ -9,27 +9,38 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, Protocol
 
 from semascope.corpus.readers.files import open_bytes
 from semascope.errors import InputError
 from semascope.streaming.following import LinesOfFile
 from semascope.streaming.learning import DurableStream, Learned
-from semascope.streaming.lines import STANDARD_INPUT, Packed, Pipe, Say, Source
+from semascope.streaming.lines import STANDARD_INPUT, Batch, Packed, Pipe, Say, Source
 from semascope.streaming.records import StreamFields
 
 Watch = Callable[[Learned | None], None]
 """Called again and again, with what has just been learned for good, or with None when there was nothing."""
 
 
+class LineSource(Protocol):
+    """What gives lines to learn: a file or a pipe, or a queue of what is posted."""
+
+    @property
+    def name(self) -> str:
+        """What positions in it are kept under."""
+
+    def take(self) -> Batch | None:
+        """Wait a moment for lines and return what came; None when there will be no more."""
+
+
 def run(
     stream: DurableStream,
-    source: Source,
+    source: LineSource,
     fields: StreamFields,
     *,
     save_seconds: float,
     watch: Watch,
-    stopped: Callable[[], bool],
+    stopped: Callable[[], bool] = lambda: False,
 ) -> None:
     """Learn all lines of a source as they come."""
     while not stopped() and (batch := source.take()) is not None:

@@ -168,9 +168,10 @@ def blocks_of(source: Source, language: str | None, wanted: Collection[str] | No
 
     Plain texts are in `language`; of texts by language those that are `wanted` are taken.
     """
-    of_counts = isinstance(source, CountedDocuments)
+    given: Iterator[tuple[Any, pl.DataFrame]]
+    given = _counts_in(source) if isinstance(source, CountedDocuments) else _texts_in(source, language, wanted)
     n_documents = 0
-    for content, documents in _counts_in(source) if of_counts else _texts_in(source, language, wanted):
+    for content, documents in given:
         yield Block(content, numbered(documents, n_documents))
         n_documents += len(documents)
     if n_documents == 0:
