@@ -5,6 +5,7 @@ import os
 import platform
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -12,6 +13,8 @@ import pytest
 
 from helpers import large_counts
 from semascope import PLSA, Analyzer, Corpus, ThreadEngine, machine, read, read_counts, workflow
+from semascope.corpus.build.pipeline import MemorySink, blocks_of, build_corpus
+from semascope.corpus.count import LanguageCounter
 from semascope.corpus.pieces import Piece, PieceFiles
 from semascope.corpus.readers import files
 from semascope.engines.spilling import FOLDER, spill_folder
@@ -126,6 +129,46 @@ def test_nothing_is_written_when_no_words_are_left(source, tmp_path):
 def test_a_corpus_on_disk_takes_no_other_vocabulary(source, tmp_path):
     with pytest.raises(InputError, match="give a path or a vocabulary, not both"):
         Corpus.build(read(source), path=tmp_path / "corpus", vocabulary=pl.Series(["word1"]))
+
+
+@pytest.mark.parametrize("given", ["texts", "a source"])
+def test_words_that_a_vocabulary_lacks_join_it_within_the_limits(given):
+    texts = [{"en": "cats purr", "de": "Katzen"}, {"en": "dogs purr", "de": "Hunde, Hunde und Katzen"}, {"fr": "chats"}]
+    known = Corpus.from_texts([{"de": "Katzen", "en": "cats"}]).lexicon
+    make = Corpus.from_texts if given == "texts" else lambda t, **k: Corpus.build(pl.DataFrame({"text": t}), **k)
+    corpus = make(texts, analyzer=Analyzer(min_df=2), vocabulary=known, extend=True)
+    assert corpus.lexicon.to_frame().rows() == [("katzen", "de"), ("cats", "en"), ("purr", "en")]
+    assert corpus.counts.toarray().tolist() == [[1, 1, 1], [1, 0, 1], [0, 0, 0]]
+    again = make(texts, analyzer=Analyzer(min_df=2), vocabulary=corpus.lexicon, extend=True)
+    assert again.lexicon.equals(corpus.lexicon)
+
+
+@pytest.mark.parametrize("analyzer", [Analyzer(), Analyzer(ngrams=(1, 2))], ids=["words", "n-grams"])
+def test_each_sink_receives_every_document_and_every_row_once(source, analyzer, tmp_path):
+    received = {"documents": 0, "rows": 0}
+
+    class Watching(MemorySink):
+        def documents(self, frame):
+            assert not received["rows"]
+            received["documents"] += len(frame)
+            super().documents(frame)
+
+        def rows(self, rows):
+            received["rows"] += len(rows.ends) - 1
+            super().rows(rows)
+
+        def pieces(self):
+            self.waiting = super().pieces()
+            return self.waiting
+
+        def finish(self, lexicon, analyzers):
+            assert not self.waiting  # what waited is let go of before all rows are joined
+            super().finish(lexicon, analyzers)
+
+    sink = Watching()
+    assert build_corpus(blocks_of(read(source), None, None), partial(LanguageCounter, analyzer), sink, analyzer) is None
+    assert received == {"documents": 300, "rows": 300}
+    assert Corpus(*sink.contents).fingerprint == Corpus.build(read(source), analyzer, path=tmp_path / "corpus").fingerprint
 
 
 def test_whoever_watches_is_told_how_many_documents_were_read(source):

@@ -6,6 +6,8 @@ import subprocess
 import sys
 
 import numpy as np
+import polars as pl
+import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import linear_sum_assignment
@@ -13,6 +15,7 @@ from scipy.optimize import linear_sum_assignment
 import semascope as ss
 from helpers import random_counts
 from reference.vb import settle_dense
+from semascope.corpus.wordtable import WordTable
 from semascope.engines.exact import Accumulator
 from semascope.errors import InputError
 from semascope.training.priors import ETA
@@ -146,6 +149,45 @@ def test_limits_of_the_analyzer_hold_for_new_words_and_not_for_those_that_are_kn
     model.partial_fit(["cats like parrots", "dogs like owls"])
     assert model.vocabulary_.tolist() == [*corpus.vocabulary, "like"]
     assert model.topic_sizes_.sum() != before
+
+
+def documents_tokenized(monkeypatch):
+    """How many documents the tokenizer was given, in a list of one number that grows."""
+    n_documents, count = [0], WordTable.count
+
+    def counted(table, text, offsets, *given, **named):
+        n_documents[0] += len(offsets) - 1
+        return count(table, text, offsets, *given, **named)
+
+    monkeypatch.setattr(WordTable, "count", counted)
+    return n_documents
+
+
+@pytest.mark.parametrize("analyzer", [None, ss.Analyzer(min_df=2, max_features=3), ss.Analyzer(ngrams=(1, 2))], ids=str)
+@pytest.mark.parametrize("given", [list, lambda texts: ss.read(pl.DataFrame({"text": texts}))], ids=["texts", "a source"])
+def test_partial_fit_tokenizes_each_text_once(given, analyzer, monkeypatch):
+    model = ss.LDA(2, random_state=0).partial_fit(ss.Corpus.from_texts(TEXTS, analyzer=analyzer))
+    labeled = ss.OnlineLabeledLDA(random_state=0).partial_fit(TEXTS, ["pets"] * len(TEXTS))
+    n_tokenized = documents_tokenized(monkeypatch)
+    model.partial_fit(given(MORE))
+    assert n_tokenized == [len(MORE)]
+    labeled.partial_fit(given(MORE), ["money"] * len(MORE))
+    assert n_tokenized == [2 * len(MORE)]
+
+
+def test_partial_fit_takes_a_source_that_can_be_read_once():
+    model, batches = ss.LDA(2, random_state=0).partial_fit(TEXTS), pa.table({"text": MORE}).to_reader()
+    twin = ss.LDA(2, random_state=0).partial_fit(TEXTS).partial_fit(MORE)
+    assert same(model.partial_fit(ss.read(batches)), twin)
+    assert model.vocabulary_.tolist() == twin.vocabulary_.tolist()
+
+
+@pytest.mark.parametrize("given", [list, ss.Corpus.from_texts], ids=["texts", "a corpus"])
+def test_words_of_other_languages_do_not_join_a_model_of_one(given):
+    model = ss.LDA(2, random_state=0).partial_fit([{"en": text} for text in TEXTS])
+    known = model.vocabulary_.tolist()
+    model.partial_fit(given([{"en": "cats like owls", "de": "Katzen schnurren"}, {"de": "Kurse fallen"}]))
+    assert model.vocabulary_.tolist() == [*known, "like", "owls"]
 
 
 @pytest.mark.parametrize("inference", INFERENCES)
