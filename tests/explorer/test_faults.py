@@ -285,6 +285,16 @@ def test_whoever_goes_away_before_the_answer_does_not_stop_learning(fitted, tmp_
     assert load(tmp_path / "live").n_documents_seen_ == 22  # the first was begun, the second was not, the third stayed
 
 
+def test_a_post_of_no_documents_is_answered_too(fitted, tmp_path):
+    load(fitted / "live").save(tmp_path / "live")
+    learner = Learner(tmp_path / "live")
+    learner.start()
+    try:
+        assert asyncio.run(asyncio.wait_for(learner.learn([]), 20)) == 0
+    finally:
+        learner.close()
+
+
 def test_an_error_that_nobody_expected_is_told_rather_than_waited_for(fitted, tmp_path, monkeypatch):
     load(fitted / "live").save(tmp_path / "live")
     monkeypatch.setattr(DurableStream, "learn", lambda *given: 1 / 0)

@@ -214,8 +214,8 @@ class Learner:
         """Acknowledge what was learned, and show it to readers when it is time to."""
         if learned is not None:
             self.progress.add(learned.documents, model.label_names_, learned.batch)
-            self._posted.acknowledge()
             self._has_news = True
+        self._posted.acknowledge()  # also a post of no documents
         if self._has_news and time.monotonic() - self._published >= LOOK_AGAIN:
             self._publish(model)
 
