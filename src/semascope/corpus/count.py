@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from queue import SimpleQueue
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 import polars as pl
@@ -69,9 +69,6 @@ def words_in_order(
 
 class CorpusCounter(ABC):
     """Counts the words of documents, block by block. Limits are not applied: which words are wanted is decided later."""
-
-    of_texts: ClassVar[bool] = True
-    """Whether analyzers made the words."""
 
     @abstractmethod
     def add(self, content: Any, /) -> None:
@@ -136,8 +133,6 @@ class RowCounter(CorpusCounter):
     `words` gives the names of the columns, once all rows have come.
     """
 
-    of_texts = False
-
     def __init__(
         self, analyzers: Analyzers, pieces: Pieces, words: Callable[[], pl.Series | None], language: str | None
     ) -> None:
@@ -168,7 +163,8 @@ class RowCounter(CorpusCounter):
         if self._analyzer.stop_words or self._analyzer.stemmer or self._analyzer.max_features:
             totals = np.pad(self._totals, (0, len(words) - len(self._totals)))
             numbers, words = number_words(Words(words, totals), self._analyzer)
-        return CountedLanguages({self._language: Counted(self._pieces, [numbers], words, self._n_documents)})
+        counted = Counted(self._pieces, [numbers], words, self._n_documents)
+        return CountedLanguages({self._language: counted}, of_texts=False)
 
 
 def _counter(analyzer: Analyzer, pieces: Pieces, pool: ThreadPoolExecutor, *, in_order: bool = False) -> TextCounter:

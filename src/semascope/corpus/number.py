@@ -60,9 +60,13 @@ class Counted:
 
 @dataclass(frozen=True)
 class CountedLanguages:
-    """The same documents, counted in each of their languages."""
+    """The same documents, counted in each of their languages.
+
+    of_texts   whether analyzers made the words
+    """
 
     by_language: Mapping[str, Counted]
+    of_texts: bool = True
 
     @property
     def lexicon(self) -> Lexicon:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
 import polars as pl
@@ -93,8 +94,9 @@ class MemorySink:
         self._rows.append(rows)
 
     def finish(self, lexicon: Lexicon, analyzers: Analyzers | None) -> None:
-        self.contents = Contents(joined(self._rows), lexicon, self._all_documents(), analyzers)
-        self._rows.clear()
+        rows = joined(self._rows)
+        self._rows.clear()  # before ids are compared, which takes memory, too
+        self.contents = Contents(rows, lexicon, self._all_documents(), analyzers)
 
     def _all_documents(self) -> pl.DataFrame | Mapping[str, Any]:
         if self._columns is not None:
@@ -126,9 +128,7 @@ def build_corpus(
         limits of the analyzers.
     """
     with sink.pieces() as pieces:
-        with counter(pieces) as counting:
-            _count(blocks, counting, sink, watch)
-            counted = counting.finish()
+        counted = _count(blocks, counter, pieces, sink, watch)
         if vocabulary is None:
             counted = _within_limits(counted, analyzers)
             see_that_there_are_words(counted, analyzers)
@@ -138,26 +138,35 @@ def build_corpus(
             sink.rows(rows)
     lexicon = counted.lexicon
     kept = analyzers if vocabulary is None else for_vocabulary(analyzers)
-    sink.finish(lexicon, analyzers_of(kept, lexicon.languages) if counting.of_texts else None)
+    sink.finish(lexicon, analyzers_of(kept, lexicon.languages) if counted.of_texts else None)
     return vocabulary
 
 
-def _count(blocks: Iterable[Block], counter: CorpusCounter, sink: Sink, watch: Callable[[int], None] | None) -> None:
-    """Hand the documents of each block to the sink, and what they hold to the counter."""
+def _count(
+    blocks: Iterable[Block],
+    counter: Callable[[Pieces], CorpusCounter],
+    pieces: Pieces,
+    sink: Sink,
+    watch: Callable[[int], None] | None,
+) -> CountedLanguages:
+    """Hand the documents of each block to the sink, and what they hold to a counter, which is gone afterwards."""
     n_documents = 0
-    for content, documents in blocks:
-        if documents is not None:
-            sink.documents(documents)
-            n_documents += len(documents)
-            if watch:
-                watch(n_documents)
-        counter.add(content)
+    with counter(pieces) as counting:
+        for content, documents in blocks:
+            if documents is not None:
+                sink.documents(documents)
+                n_documents += len(documents)
+                if watch:
+                    watch(n_documents)
+            counting.add(content)
+        return counting.finish()
 
 
 def _within_limits(counted: CountedLanguages, analyzers: Analyzers) -> CountedLanguages:
     """Apply the limits of each language to its words."""
     parts = counted.by_language.items()
-    return CountedLanguages({language: within_limits(part, analyzer_of(analyzers, language)) for language, part in parts})
+    limited = {language: within_limits(part, analyzer_of(analyzers, language)) for language, part in parts}
+    return replace(counted, by_language=limited)
 
 
 # --- sources ---------------------------------------------------------------------------------------------------------------
