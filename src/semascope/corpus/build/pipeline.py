@@ -159,6 +159,7 @@ def _count(
                 if watch:
                     watch(n_documents)
             counting.add(content)
+            del content, documents  # before the next block is read
         return counting.finish()
 
 
@@ -183,6 +184,7 @@ def blocks_of(source: Source, language: str | None, wanted: Collection[str] | No
     for content, documents in given:
         yield Block(content, numbered(documents, n_documents))
         n_documents += len(documents)
+        del content, documents
     if n_documents == 0:
         raise SourceError(_nothing_in(source))
 
@@ -194,6 +196,7 @@ def _texts_in(
         texts = in_column(frame["text"], language, wanted)
         see_that_there_are_languages(texts, wanted)
         yield texts, frame.with_columns(as_column(texts))
+        del texts, frame
 
 
 def _counts_in(source: CountedDocuments) -> Iterator[tuple[Rows, pl.DataFrame]]:
