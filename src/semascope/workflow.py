@@ -16,7 +16,7 @@ from semascope.corpus.readers.counts import CountedDocuments
 from semascope.engines.base import Engine
 from semascope.errors import FormatError, InputError, InterruptedFitWarning
 from semascope.judging import Split, own_corpus
-from semascope.models.editing import Merge, Topic, edited
+from semascope.models.editing import Merge, Topic
 from semascope.models.load import MODELS, load, load_topics
 from semascope.models.lsa import LSA
 from semascope.models.topicmodel import TopicModel
@@ -135,7 +135,7 @@ def edit(
         msg = f"{source}: merging and removing lose topics; write to another path, or change this model with --overwrite."
         raise InputError(msg)
     model: TopicModel = load_topics(source)
-    changed: TopicModel = edited(model, model._plan(rename=rename, merge=merge, remove=remove))
+    changed = model.edit_topics(rename=rename, merge=merge, remove=remove)
     _see_that_it_is_free(target, "model", overwrite=overwrite or in_place)
     changed.save(target)
     return changed

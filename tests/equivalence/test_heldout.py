@@ -124,7 +124,7 @@ def test_own_perplexity_of_plsa_is_tempered_and_has_a_floor(tempering, seed):
 def test_own_perplexity_of_several_languages_is_by_alpha():
     texts = [{"en": "dog cat dog", "de": "hund katze"}, {"en": "bond stock bond", "de": "aktie fonds"}, {"en": "cat dog"}] * 5
     model = PolylingualLDA(2, alpha=0.01, random_state=0).fit(texts)
-    shards = model._corpus_to_use(texts).shards()
+    shards = model.to_corpus(texts).shards()
     assert model.perplexity(texts) == perplexity(model.components_.T, shards, ThreadEngine(), prior=np.full(2, 0.01))
     assert model.perplexity(texts) < model.perplexity(texts, prior="common")
 

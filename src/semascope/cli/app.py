@@ -144,10 +144,11 @@ def topic_table(model: TopicModel, n_words: int) -> Any:
 
     from semascope.cli.pictures import Bar
     from semascope.cli.screen import words_in_a_line
+    from semascope.models.themes import Themes
 
     table = Table(box=None, header_style="bold")
     table.add_column("topic", justify="right", style="cyan")
-    named = any(model._topic_names)
+    named = any(Themes.of(model).named)
     if named:
         table.add_column("name", style="bold", overflow="fold")
     table.add_column("share", justify="right")

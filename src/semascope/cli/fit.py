@@ -192,7 +192,7 @@ def fit(
         raise typer.Exit(code=130)
     measure = MEASURES.get(own.get("inference") or name, "log-likelihood")
     reason = f"the {measure} settled" if result.model.stopped_by_ == "settled" else "that was the most allowed"
-    say(model, f"{result.model._n_features_out} {result.model.noun} after {_iterations(result.model)}: {reason}.")
+    say(model, f"{len(result.model.get_feature_names_out())} {result.model.noun} after {_iterations(result.model)}: {reason}.")
     command_name, what = NEXT.get(name, ("infer", "SOURCE"))
     say_next(look, ["semascope", command_name, model, what])
 

@@ -52,16 +52,7 @@ def index(
 
 def facts_of_index(index: Index) -> dict[str, Any]:
     """What there is to say of an index on disk."""
-    return {
-        "documents": len(index),
-        "deleted_documents": int((~index._allowed).sum()),
-        "segments": len(index._segments),
-        "words": int((index._words.documents > 0).sum()),
-        "dimensions": index.space.components_.shape[0],
-        "topic_model": None if index.topics is None else type(index.topics).__name__,
-        "topics": None if index.topics is None else index.topics.components_.shape[0],
-        "bytes_on_disk": _size_of(index.path),
-    }
+    return {**index.stats()._asdict(), "bytes_on_disk": _size_of(index.path)}
 
 
 def in_a_sentence(index: Index) -> str:

@@ -61,7 +61,7 @@ def infer(
     each, n_unknown = EachDocument(source, documents, None if as_json else limit), 0
     shown: list[Inferred] = []
     for ids, block in each:
-        corpus = fitted._corpus_to_use(_texts(block["text"], language))
+        corpus = fitted.to_corpus(_texts(block["text"], language))
         n_unknown += int((corpus.rows.ends[1:] == corpus.rows.ends[:-1]).sum())
         rows = _inferred(fitted, ids, corpus, words)
         if as_json:
@@ -93,7 +93,7 @@ def _inferred(model: Any, ids: list[str], corpus: Corpus, words: bool) -> Iterat
     from semascope.inference.attribution import word_table
 
     theta, ends = model.transform(corpus), corpus.rows.ends
-    table = word_table(corpus.rows, corpus.words, model._frozen_topics(), theta).drop("document") if words else None
+    table = word_table(corpus.rows, corpus.words, model.components_.T, theta).drop("document") if words else None
     for number, (name, shares) in enumerate(zip(ids, theta, strict=True)):
         of_words = None if table is None else table[ends[number] : ends[number + 1]].to_dicts()
         yield Inferred(name, bool(ends[number] < ends[number + 1]), shares, of_words)

@@ -17,8 +17,7 @@ from semascope.errors import InputError
 
 if TYPE_CHECKING:
     from semascope.retrieval.index import Index
-    from semascope.retrieval.queries import Queries
-    from semascope.retrieval.results import Hit
+    from semascope.retrieval.results import Hit, Hits
 
 STANDARD_INPUT = "-"
 WITHOUT_LIMITS = ("label", "labels", "language")
@@ -141,17 +140,16 @@ class Finder:
     where: dict[str, Any] | None
     language: str | None
 
-    def find(self, query: str) -> list[Hit]:
+    def find(self, query: str) -> Hits:
         """Find the documents that fit a query."""
-        queries = self.index.read([query], self.language)
-        hits: list[Hit] = self.index.search(query, self.k, by=self.by, where=self.where, language=self.language)
+        hits: Hits = self.index.search(query, self.k, by=self.by, where=self.where, language=self.language)
         if not hits:
-            tell(self._why_nothing(queries))
-        elif queries.unknown[0]:
-            tell(f"Not in the index: {', '.join(queries.unknown[0])}.")
+            tell(self._why_nothing(hits))
+        elif hits.unknown_words:
+            tell(f"Not in the index: {', '.join(hits.unknown_words)}.")
         return hits
 
-    def like(self, name: str) -> list[Hit]:
+    def like(self, name: str) -> Hits:
         """Find the documents that are like one."""
         hits = self.index.similar(name, self.k, by=self.by, where=self.where)
         if not hits:
@@ -159,9 +157,9 @@ class Finder:
             tell(self._why_filtered() or f"No other document is like {name!r}: {why}.")
         return hits
 
-    def _why_nothing(self, queries: Queries) -> str:
-        unknown = queries.unknown[0]
-        if not len(queries.rows.words):
+    def _why_nothing(self, hits: Hits) -> str:
+        unknown = hits.unknown_words
+        if not hits.known_words:
             of_none = "The query has no words to look for: all are stop words, or too short."
             return f"None of the words is in the index: {', '.join(unknown)}." if unknown else of_none
         return self._why_filtered() or f"Nothing was found: no document fits the query by {self.by}."
@@ -169,7 +167,7 @@ class Finder:
     def _why_filtered(self) -> str | None:
         if self.where is None:
             return None
-        if not (self.index._allowed & self.index._wanted(self.where)).any():
+        if not self.index.matches(self.where):
             return "Nothing was found: no document is as --where wants it."
         return f"Nothing was found: none of the documents that --where wants fits by {self.by}."
 

@@ -118,7 +118,7 @@ def _similar(explored: Any, id: str, number: int) -> list[answers.SimilarDocumen
     from semascope.explorer.views import document_title
 
     index, corpus = explored.search.index, explored.shares.corpus
-    if index is not None and id in index._numbers:
+    if index is not None and index.has(id):
         near = [(explored.number_of(hit.id), hit.score) for hit in index.similar(id, SIMILAR, by="lsa") if explored.has(hit.id)]
     elif explored.is_of_labels:
         near = []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import copy
 import json
 import time
 from collections.abc import Callable, Sequence
@@ -224,21 +223,12 @@ class Learner:
         from semascope.explorer.state import Explored
 
         if self._now is not None:
-            self._now = self._now.with_model(as_it_is(model))
+            self._now = self._now.with_model(model.snapshot())
         else:
-            first = Explored.of(as_it_is(model), self._corpus)
+            first = Explored.of(model.snapshot(), self._corpus)
             prepare(first, self.path, self._index)
             self._now = first
         self._published, self._has_news = time.monotonic(), False
-
-
-def as_it_is(model: OnlineLabeledLDA) -> OnlineLabeledLDA:
-    """A model that knows what another one knows now, and does not learn with it. Only what readers ask for is there."""
-    words, known = model._lexicon, model.label_words_
-    still = copy.copy(model)
-    still._known, still._words, still._names_of_columns = known, None, words
-    still.label_documents_ = model.label_documents_.copy()
-    return still
 
 
 def _line(document: dict[str, Any]) -> Line:

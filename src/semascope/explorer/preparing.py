@@ -40,7 +40,7 @@ def _same_documents(explored: Explored, before: Explored) -> bool:
 def _prepare(explored: Explored, path: Path | None) -> None:
     search = explored.search
     try:
-        search.index = _ready(_built(explored) if path is None else Index.open(path))
+        search.index = (_built(explored) if path is None else Index.open(path)).warm_up()
         search.state = READY
         if explored.shares is not None:
             _ = explored.shares.table
@@ -52,9 +52,3 @@ def _prepare(explored: Explored, path: Path | None) -> None:
 def _built(explored: Explored) -> Index:
     assert explored.corpus is not None
     return Index.build(explored.corpus, explored.model if isinstance(explored.model, TopicModel) else None)
-
-
-def _ready(index: Index) -> Index:
-    """Have an index make its tables, which it does when they are first asked for."""
-    index.search(str(index._words.lexicon.words[0]), k=1)
-    return index

@@ -14,7 +14,8 @@ from semascope.explorer.errors import CannotBeError, NotThereError, RefusedError
 from semascope.explorer.service import Service
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from semascope.retrieval.index import Index
+    from semascope.retrieval.results import Hits
 
 READY: answers.SearchState = "ready"
 PREPARING: answers.SearchState = "preparing"
@@ -54,67 +55,55 @@ def _found(
     where = None if label is None else {"label": label}
     if like is not None:
         return _like(explored, query, by, k, where, like)
-    known = index._words.lexicon
-    if language is not None and language not in known.languages:
-        msg = f"the index has no language {language!r}; {said(known.languages)}."
+    if language is not None and language not in index.languages:
+        msg = f"the index has no language {language!r}; {said(index.languages)}."
         raise NotThereError(msg)
-    queries = index.read([query], language)
-    if not len(queries.rows.words):
-        return results.Found(query=query, by=by, hits=[], state=state)
-    (ranking,) = index.rank(queries, k, by=by, where=where)
-    hits = index._hits(ranking, queries.part(0, 1))
-    why = Why(explored, queries.rows.words, _topics_of_text(explored, query, language))
-    return results.Found(query=query, by=by, hits=[_told(hit, why) for hit in hits], state=state)
+    hits = index.search(query, k, by=by, where=where, language=language)
+    topics = _topics_of_text(explored, query, language) if hits else {}
+    return results.Found(query=query, by=by, hits=Why(explored, index, topics).of(hits), state=state)
 
 
 def _like(explored: Any, query: str, by: str, k: int, where: Any, like: str) -> results.Found:
     index = explored.search.index
-    if like not in index._numbers:
+    if not index.has(like):
         msg = f"there is no document {like!r}."
         raise NotThereError(msg)
     hits = index.similar(like, k, by=by, where=where)
-    number = index.number_of(like)
     mixture = explored.shares.mixture(explored.number_of(like)) if explored.shares is not None and explored.has(like) else []
-    why = Why(explored, index._telling_words(number).words, dict(mixture))
-    return results.Found(query=query, by=by, hits=[_told(hit, why) for hit in hits], state=explored.search.state)
+    return results.Found(query=query, by=by, hits=Why(explored, index, dict(mixture)).of(hits), state=explored.search.state)
 
 
 class Why:
-    """Tells what documents have in common with a query: its words, by their numbers in the index, and its topics."""
+    """Tells what documents have in common with a query: words and topics."""
 
-    def __init__(self, explored: Any, words: NDArray[np.int32], topics: dict[int, float]) -> None:
-        self._explored, self._words, self._topics = explored, words, topics
-        self._asked: dict[int, dict[int, str]] = {}
+    def __init__(self, explored: Any, index: Index, topics: dict[int, float]) -> None:
+        self._explored, self._index, self._topics = explored, index, topics
 
-    def of(self, id: str) -> results.Why:
-        """What a document has in common with the query."""
-        return results.Why(words=self._words_in(id), topics=self._topics_of(id))
+    def of(self, hits: Hits) -> list[results.Hit]:
+        """Documents that were found, with what they have in common with the query."""
+        words = self._index.explain(hits, MOST_WORDS)
+        return [self._told(hit, common) for hit, common in zip(hits, words, strict=True)]
 
-    def title_of(self, id: str) -> str | None:
+    def _told(self, hit: Any, words: list[str]) -> results.Hit:
+        snippet, marks = hit.snippet, hit.snippet.marks if hit.snippet else ()
+        return results.Hit(
+            id=hit.id,
+            title=hit.title or self._title_of(hit.id) or hit.id,
+            score=float(np.nan_to_num(hit.score)),
+            snippet=results.Snippet(
+                text=snippet.text if snippet else "",
+                marks=[results.KindOfMark(start=mark.start, end=mark.end, kind=mark.kind) for mark in marks],
+            ),
+            why=results.Why(words=words, topics=self._topics_of(hit.id)),
+        )
+
+    def _title_of(self, id: str) -> str | None:
         """What the document is called in the corpus."""
         from semascope.explorer.views import document_title
 
         explored = self._explored
         has = explored.shares is not None and explored.has(id)
         return document_title(explored.shares.corpus, explored.number_of(id)) if has else None
-
-    def _words_in(self, id: str) -> list[str]:
-        index = self._explored.search.index
-        segment, place = index._place(index.number_of(id))
-        corpus = index._segments[segment].corpus
-        asked = self._asked_in(segment)
-        entries = slice(*corpus.rows.ends[place : place + 2])
-        counts = zip(corpus.rows.words[entries].tolist(), corpus.rows.counts[entries].tolist(), strict=True)
-        common = {asked[number]: count for number, count in counts if number in asked}
-        return sorted(common, key=lambda word: (-common[word], word))[:MOST_WORDS]
-
-    def _asked_in(self, segment: int) -> dict[int, str]:
-        """The words of the query by their numbers in a part of the index."""
-        if segment not in self._asked:
-            known = self._explored.search.index._words
-            numbers = known.local[segment][self._words].tolist()
-            self._asked[segment] = dict(zip(numbers, known.lexicon.words[self._words].to_list(), strict=True))
-        return self._asked[segment]
 
     def _topics_of(self, id: str) -> list[answers.TopicShare]:
         explored = self._explored
@@ -142,15 +131,3 @@ def _topics_of_text(explored: Any, text: str, language: str | None) -> dict[int,
         return dict(mixture_of(explored, text, language).topics)
     except RefusedError:
         return {}
-
-
-def _told(hit: Any, why: Why) -> results.Hit:
-    snippet = hit.snippet
-    marks = [results.KindOfMark(start=mark.start, end=mark.end, kind=mark.kind) for mark in snippet.marks] if snippet else []
-    return results.Hit(
-        id=hit.id,
-        title=hit.title or why.title_of(hit.id) or hit.id,
-        score=float(np.nan_to_num(hit.score)),
-        snippet=results.Snippet(text=snippet.text if snippet else "", marks=marks),
-        why=why.of(hit.id),
-    )

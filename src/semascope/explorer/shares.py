@@ -94,7 +94,7 @@ class DocumentShares:
     def documents_of_topics(self) -> NDArray[np.int64]:
         """Of each topic, how many documents it is the largest of; of each label, how many have it."""
         if self.themes.kind == LABELS:
-            rows = self.model._rows_of(self.corpus.labels)
+            rows = self.model.label_rows(self.corpus.labels)
             return np.bincount(rows.numbers, minlength=len(self.themes))
         return np.bincount(self.table.argmax(axis=1), minlength=len(self.themes))
 
@@ -113,7 +113,8 @@ class DocumentShares:
         return self._aligned(self.corpus).counts
 
     def _aligned(self, corpus: Corpus) -> Corpus:
-        return corpus if self.model._lexicon is None else corpus.aligned(self.model._lexicon)
+        lexicon = self.model.lexicon_
+        return corpus if lexicon is None else corpus.aligned(lexicon)
 
     @cached_property
     def periods(self) -> pl.Series | None:
@@ -128,7 +129,7 @@ class DocumentShares:
     def _of_labels(self, corpus: Corpus) -> Any:
         """Fold documents in over the labels that they have, and the background; those with neither have no shares."""
         known, alpha = self.model.label_words_, float(self.model.alpha)
-        rows = self.model._rows_of(corpus.labels)
+        rows = self.model.label_rows(corpus.labels)
         shards = (ref.open() for ref in labelled(self._aligned(corpus).shards(), rows))
         parts = [fold_in_labels(shard.rows, shard.labels, alpha, known) for shard in shards]
         theta = np.concatenate([*parts, np.zeros(0)])

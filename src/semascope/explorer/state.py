@@ -182,7 +182,7 @@ class Explored:
     @cached_property
     def scorer(self) -> Scorer:
         """What tells the labels of texts."""
-        scorer: Scorer = self.model._scorer()
+        scorer: Scorer = self.model.label_scorer()
         return scorer
 
 

@@ -46,7 +46,7 @@ class Mixture(NamedTuple):
 def mixture_of(explored: Explored, text: str, language: str | None) -> Mixture:
     """Fold a text in. Where the model knows none of its words, there are no topics."""
     languages = explored.themes.languages
-    if explored.model._lexicon is None:
+    if explored.model.lexicon_ is None:
         msg = "the model was fitted to a table without words, so that it cannot read texts."
         raise RefusedError(msg)
     if languages and language not in languages:
@@ -72,11 +72,11 @@ def _counted(explored: Explored, text: str, language: str | None, found: Located
     """The text as counts of the model's words; those that were found need not be looked for again."""
     model, analyzer = explored.model, analyzer_of(explored.themes.analyzer, language or "")
     if analyzer.ngrams != (1, 1):
-        counted: Corpus = model._corpus_to_use([{language: text}] if explored.themes.languages else [text])
+        counted: Corpus = model.to_corpus([{language: text}] if explored.themes.languages else [text])
         return counted
     words, counts = np.unique(found.numbers, return_counts=True)
     rows = Rows(frozen(np.array([0, len(words)]), np.int64), frozen(words, np.int32), frozen(counts, np.float32))
-    return Corpus(rows, model._lexicon, described(1, None, None, None), None)
+    return Corpus(rows, model.lexicon_, described(1, None, None, None), None)
 
 
 def _shares_of_labels(explored: Explored, scores: Scores) -> NDArray[np.float64]:
@@ -114,7 +114,7 @@ def _shares_of_predicted(explored: Explored, words: NDArray[np.int32], predicted
 
 def _likely_labels(explored: Explored, scores: Scores, predicted: list[int]) -> list[results.LikelyLabel]:
     """The likeliest labels, and which of them are predicted."""
-    calibration, names = explored.model._calibration, explored.themes.names
+    calibration, names = explored.model.calibration_, explored.themes.names
     (p,), (labels,) = calibration.probabilities(scores, explored.scorer.shares), scores.labels
     best = [int(i) for i in np.argsort(-p, kind="stable")[:MOST_LABELS] if labels[i] >= 0]
     return [

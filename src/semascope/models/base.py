@@ -91,23 +91,43 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.corpus_ = {"fingerprint": corpus.fingerprint, "path": str(corpus.path) if corpus.path else None}
         return corpus
 
-    def _corpus_to_use(self, X: Any) -> Corpus:
-        """Make a corpus over the words of the fitted model."""
+    def to_corpus(self, X: Any) -> Corpus:
+        """Return documents as a corpus over the words of the model; words that it does not know are left out.
+
+        Parameters
+        ----------
+        X : Corpus, list of str, or matrix of shape (n_documents, n_words)
+            The documents.
+
+        Examples
+        --------
+        >>> from semascope import PLSA
+        >>> model = PLSA(2, random_state=0).fit(["cats purr", "dogs bark", "cats", "dogs"])
+        >>> corpus = model.to_corpus(["dogs and parrots bark"])
+        >>> corpus.n_words, corpus.n_tokens
+        (4, 2)
+        """
         check_is_fitted(self)
         return self._over_its_words(X)
 
     def _over_its_words(self, X: Any) -> Corpus:
         X = told_apart(X)
         if isinstance(X, Corpus | Source) or is_texts(X):
-            lexicon = self._known_lexicon()
+            lexicon = self.require_lexicon()
             if isinstance(X, Corpus):
                 return X.aligned(lexicon)
             make = Corpus.build if isinstance(X, Source) else Corpus.from_texts
             return make(X, analyzer=self.analyzer_, vocabulary=lexicon)
         return Corpus.from_matrix(self._validated(X, reset=False))
 
-    def _known_lexicon(self) -> Lexicon:
-        """Give the words of the model, or say that it has none."""
+    @property
+    def lexicon_(self) -> Lexicon | None:
+        """The words with their languages; None where the model was fitted to a matrix without words."""
+        check_is_fitted(self)
+        return self._lexicon
+
+    def require_lexicon(self) -> Lexicon:
+        """Return the words of the model with their languages; a model without words raises `InputError`."""
         if self._lexicon is None:
             msg = "this model was fitted on a matrix without words, so it cannot read texts: give it a matrix."
             raise InputError(msg)
@@ -229,7 +249,7 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ndarray of shape (n_components,)
             One value for each.
         """
-        corpus = self._corpus_to_use(X)
+        corpus = self.to_corpus(X)
         return coherence(self.components_.T, corpus, measure, n)
 
     def diversity(self, n: int = 25) -> float:

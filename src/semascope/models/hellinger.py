@@ -99,10 +99,8 @@ class HellingerEstimate(Model):
         if not 0 < smoothing <= 1:
             msg = f"smoothing must be a number above 0 and at most 1, but was {smoothing!r}."
             raise InputError(msg)
-        corpus = self._corpus_to_use(X)
-        task = partial(
-            likely_shard, divide=divide, given=self._projection(), word_shares=self.word_shares_, smoothing=smoothing
-        )
+        corpus = self.to_corpus(X)
+        task = partial(likely_shard, divide=divide, given=self.projection(), word_shares=self.word_shares_, smoothing=smoothing)
         with self._engine().place(corpus.shards()) as placed:
             found = placed.begin(task)
         log_likelihood, n_tokens = found.sums.sums() if found else (0.0, 0.0)
@@ -163,8 +161,8 @@ class HellingerEstimate(Model):
         if self.weighting == HELLINGER and hasattr(self, "components_"):
             self._alignment()
 
-    def _projection(self) -> dict[str, Any]:
-        """What is needed to project documents."""
+    def projection(self) -> dict[str, Any]:
+        """Return what projects documents into the space: arguments of `semascope.models.lsa_shards.project`."""
         given = {"weighting": self.weighting, "of_word": self.word_weights_, "n_tokens": self.n_tokens_}
         return {"basis": self._basis(), **given}
 

@@ -175,7 +175,7 @@ class LabeledLDA(LabelledModel):
         with_labels = np.flatnonzero(n_given > 0)
         some = with_labels[:: -(-len(with_labels) // MOST_TO_CALIBRATE)]
         own = rows.chosen(some)
-        corpus, scorer = learned.corpus.filter(some), self._scorer()
+        corpus, scorer = learned.corpus.filter(some), self.label_scorer()
         scores = scorer.score_all(labelled(corpus.shards(), own), ThreadEngine())
         return calibrated(scores, scorer.shares, own.below(n_labels))
 

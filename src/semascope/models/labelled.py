@@ -174,7 +174,7 @@ class LabelledModel(Plots, ShowsTopics, PredictsLabels):
     def _located(self, text: str) -> tuple[Tokens, NDArray[np.int32]]:
         """The words of a text, and which of the model's each is."""
         check_is_fitted(self)
-        lexicon, analyzer = self._known_lexicon(), self.analyzer_ or Analyzer()
+        lexicon, analyzer = self.require_lexicon(), self.analyzer_ or Analyzer()
         if not isinstance(analyzer, Analyzer) or analyzer.ngrams != (1, 1):
             msg = "single words are found in a text, but the model counts words of several languages or runs of several words."
             raise InputError(msg)
@@ -203,16 +203,16 @@ class LabelledModel(Plots, ShowsTopics, PredictsLabels):
             Determines the halves.
         """
         check_prior(prior)
-        corpus = self._corpus_to_use(X)
+        corpus = self.to_corpus(X)
         given = corpus.labels if y is None else given_labels(y, corpus.n_documents).lists
         new = [name for name in given.explode().drop_nulls().unique(maintain_order=True) if name]
         unknown = sorted({*new} - {*self.label_names_})
-        known, rows = self.label_words_.with_unknown(len(unknown)), self._rows_of(given, unknown)
+        known, rows = self.label_words_.with_unknown(len(unknown)), self.label_rows(given, unknown)
         shards, alpha = labelled(corpus.shards(), rows), COMMON_ALPHA if prior == COMMON else self.alpha
         return perplexity_with_labels(known, shards, self._engine(), alpha=alpha, seed=seed)
 
-    def _rows_of(self, given: pl.Series, unknown: Sequence[str] = ()) -> LabelRows:
-        """Give the labels of each document by number, then the background; labels that are unknown come after it."""
+    def label_rows(self, given: pl.Series, unknown: Sequence[str] = ()) -> LabelRows:
+        """Return the labels of each document by number, then the background; labels that are unknown come after it."""
         n_labels, n_background = len(self.label_names_), self.n_background_
         names = [*self.label_names_, *self.topic_names_[n_labels:], *unknown]
         rows = rows_of_labels(given, names)

@@ -286,7 +286,7 @@ class LDA(StreamingModel):
 
         Words the model does not know are left out; a document with no other words has the mean of the prior.
         """
-        corpus = self._corpus_to_use(X)
+        corpus = self.to_corpus(X)
         with self._engine().place(corpus.shards()) as placed:
             placed.begin(INFERENCE[self.inference].folding(self, corpus))
             return placed.documents(itemgetter("theta"))
@@ -315,7 +315,7 @@ class LDA(StreamingModel):
         >>> model.elbo(["cats purr"]) > model.elbo(["cats bark"])
         True
         """
-        corpus = self._corpus_to_use(X)
+        corpus = self.to_corpus(X)
         with self._engine().place(corpus.shards()) as placed:
             stats = placed.begin(_inferring(self, corpus))
         return math.fsum(stats.bound.sums()) if stats else 0.0
@@ -352,7 +352,7 @@ class LDA(StreamingModel):
         if not is_whole(seed) or seed < 0:
             msg = f"seed must be a whole number of at least 0, but was {seed!r}."
             raise InputError(msg)
-        corpus = self._corpus_to_use(X)
+        corpus = self.to_corpus(X)
         if not can_be_dealt(corpus.rows.counts):
             msg = f"every token has a topic of its own in a draw, so counts must be whole numbers up to {LARGEST_COUNT:,}."
             raise InputError(msg)

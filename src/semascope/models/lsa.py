@@ -197,7 +197,7 @@ class LSA(HellingerEstimate):
     def _measure(self, corpus: Corpus, found: Decomposition) -> None:
         """Project the documents. What their projection measures are the singular values: the solver had but a view of them."""
         with self._engine().place(corpus.shards()) as placed:
-            squares = np.array(placed.begin(partial(measured_shard, **self._projection())).sums.sums())
+            squares = np.array(placed.begin(partial(measured_shard, **self.projection())).sums.sums())
             order = np.arange(len(squares)) if len(found.values) else np.argsort(-squares, kind="stable")
             self.doc_vectors_ = placed.documents(partial(rows_in_order, order=order))
         self.residuals_ = found.residuals.tolist()
@@ -225,9 +225,9 @@ class LSA(HellingerEstimate):
         Of the Hellinger model the row is √P(word | document). Words the model does not know are left out; a document without
         any others lies at the origin.
         """
-        corpus = self._corpus_to_use(X)
+        corpus = self.to_corpus(X)
         with self._engine().place(corpus.shards()) as placed:
-            placed.begin(partial(projected_shard, **self._projection()))
+            placed.begin(partial(projected_shard, **self.projection()))
             return placed.documents(itemgetter("rows"))
 
     def similar_words(self, word: str, n: int = 10) -> list[tuple[str, float]]:

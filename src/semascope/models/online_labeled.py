@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -231,6 +232,25 @@ class OnlineLabeledLDA(TakesStreams):
 
     def _how_common(self) -> Any:
         return self.label_documents_
+
+    def snapshot(self) -> Self:
+        """Return a copy that knows what the model knows now, to be asked while the model learns on.
+
+        Only what readers ask for is copied: the copy is not to learn.
+
+        Examples
+        --------
+        >>> model = OnlineLabeledLDA(random_state=0).partial_fit("cats purr", ["cat"])
+        >>> then = model.snapshot()
+        >>> _ = model.partial_fit("cats and cats", ["cat"])
+        >>> then.label_documents_.tolist(), model.label_documents_.tolist()
+        ([1], [2])
+        """
+        words, known = self._lexicon, self.label_words_
+        still = copy.copy(self)
+        still._known, still._words, still._names_of_columns = known, None, words
+        still.label_documents_ = self.label_documents_.copy()
+        return still
 
     # --- on disk -------------------------------------------------------------------------------------------------------------
 

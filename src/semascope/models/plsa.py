@@ -160,7 +160,7 @@ class PLSA(TopicModel):
 
         Words the model does not know are left out; a document with no other words has the topics' overall shares.
         """
-        corpus = self._corpus_to_use(X)
+        corpus = self.to_corpus(X)
         dtype, beta = self.components_.dtype, self.tempering_
         topics = frozen(power(self._frozen_topics(), beta), dtype)
         start, factors = self.topic_shares_.astype(dtype), shares_factor(self.topic_shares_, beta, dtype)

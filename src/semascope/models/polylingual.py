@@ -69,7 +69,7 @@ class PolylingualLDA(LDA):
     def languages_(self) -> tuple[str, ...]:
         """Codes of the languages, in each of which topics have a distribution of their own."""
         check_is_fitted(self, "components_")
-        return self._known_lexicon().languages
+        return self.require_lexicon().languages
 
     def top_words(
         self,
@@ -136,7 +136,7 @@ class PolylingualLDA(LDA):
         return corpus.word_languages
 
     def _word_languages(self) -> NDArray[np.int32]:
-        return self._known_lexicon().of_word
+        return self.require_lexicon().of_word
 
     def _corpus_to_learn(self, X: Any) -> Corpus:
         languages = self.languages_ if hasattr(self, "components_") else self._corpus_to_fit(X).languages

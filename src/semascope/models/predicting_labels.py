@@ -41,7 +41,7 @@ class PredictsLabels(Model):
         A few dozen candidates are found by how like the words of a document are to those of each label, and the document is
         folded in over these and the background. One without any known word has the shares of the corpus.
         """
-        scores, _ = self._scored(self._corpus_to_use(X))
+        scores, _ = self._scored(self.to_corpus(X))
         n_candidates, n_labels = scores.labels.shape[1], len(self.label_names_)
         shares = np.zeros((len(scores.labels), self.label_words_.n_labels))
         documents, places = np.nonzero(scores.labels >= 0)
@@ -57,7 +57,7 @@ class PredictsLabels(Model):
         and in how common the label is. The map is learned when the model is fitted, from its documents, with what each of them
         has taught taken out: nearly as if they were new. A model that learns from a stream has a map learned from news.
         """
-        scores, common = self._scored(self._corpus_to_use(X))
+        scores, common = self._scored(self.to_corpus(X))
         found = np.zeros((len(scores.labels), len(self.label_names_)))
         documents, places = np.nonzero(scores.labels >= 0)
         p = self._calibration.probabilities(scores, common)
@@ -75,7 +75,7 @@ class PredictsLabels(Model):
 
     def predicted_labels(self, X: Any) -> list[list[str]]:
         """Give the labels that `predict` predicts as lists of names, whatever form labels were given in."""
-        return self._predicted(self._corpus_to_use(X))
+        return self._predicted(self.to_corpus(X))
 
     def _predicted(self, corpus: Corpus) -> list[list[str]]:
         """Labels of documents, the most likely first."""
@@ -94,10 +94,16 @@ class PredictsLabels(Model):
 
     def _scored(self, corpus: Corpus) -> tuple[Scores, NDArray[np.float64]]:
         """Candidates of documents, and how common each label is."""
-        scorer = self._scorer()
+        scorer = self.label_scorer()
         return scorer.score_all(corpus.shards(), self._engine()), scorer.shares
 
-    def _scorer(self) -> Scorer:
+    @property
+    def calibration_(self) -> Calibration:
+        """How scores of labels become probabilities, and how probable a label must be to be predicted."""
+        return self._calibration
+
+    def label_scorer(self) -> Scorer:
+        """Return what scores the labels of documents; made once, it serves for many."""
         return Scorer.of(self.label_words_, self._how_common(), self.alpha)
 
     def _how_common(self) -> NDArray[Any]:

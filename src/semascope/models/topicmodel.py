@@ -158,7 +158,7 @@ class TopicModel(NamedTopics, Plots, ShowsTopics, Model):
         >>> model.word_topics(["dogs bark at dogs"]).select("document", "word", "count").rows()
         [(0, 'dogs', 2.0), (0, 'bark', 1.0)]
         """
-        corpus = self._corpus_to_use(X)
+        corpus = self.to_corpus(X)
         shares = np.asarray(self.transform(X if self._lexicon is None else corpus))
         return word_table(corpus.rows, pl.Series(self.vocabulary_), self._frozen_topics(), shares)
 
@@ -190,7 +190,7 @@ class TopicModel(NamedTopics, Plots, ShowsTopics, Model):
         True
         """
         check_prior(prior)
-        corpus = self._corpus_to_use(X)
+        corpus = self.to_corpus(X)
         of_documents = COMMON_ALPHA if prior == COMMON else self._completion_prior()
         return perplexity(self.components_.T, corpus.shards(), self._engine(), prior=of_documents, seed=seed)
 
@@ -236,7 +236,7 @@ class TopicModel(NamedTopics, Plots, ShowsTopics, Model):
         >>> arguments["vocab"].tolist(), arguments["term_frequency"].tolist(), arguments["doc_lengths"].tolist()
         (['cats', 'dogs', 'bark', 'purr'], [2.0, 2.0, 1.0, 1.0], [2.0, 2.0, 1.0, 1.0])
         """
-        corpus = self._corpus_to_use(X)
+        corpus = self.to_corpus(X)
         doc_topics = np.asarray(self.transform(X if self._lexicon is None else corpus))
         return pyldavis_arguments(self.vocabulary_, self.components_, doc_topics, corpus)
 

@@ -104,6 +104,33 @@ class NamedTopics(ClassNamePrefixFeaturesOutMixin):
         """
         return edited(self, self._plan(remove=topics))
 
+    def edit_topics(
+        self,
+        *,
+        rename: Mapping[Topic, str | None] | None = None,
+        merge: Sequence[Merge] = (),
+        remove: Iterable[Topic] = (),
+    ) -> Self:
+        """Return a model whose topics are changed in several ways at once, each topic meant as it was before.
+
+        Parameters
+        ----------
+        rename : dict of topic to str or None, optional
+            As in `rename_topics`.
+        merge : sequence of Merge
+            Topics to put together, and what to call each group; as in `merge_topics`.
+        remove : iterable of int or str
+            As in `remove_topics`.
+
+        Examples
+        --------
+        >>> from semascope import PLSA
+        >>> model = PLSA(3, random_state=0).fit(["cats purr", "dogs bark", "birds sing"])
+        >>> model.edit_topics(rename={0: "pets"}, remove=[1]).topic_names_
+        ['pets', 'topic 1']
+        """
+        return edited(self, self._plan(rename=rename or {}, merge=merge, remove=remove))
+
     def _plan(self, **changes: Any) -> Plan:
         check_is_fitted(self, "components_")
         n_free = len(self.components_) - len(self._topic_names)

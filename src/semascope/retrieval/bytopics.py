@@ -35,7 +35,7 @@ class TopicTables:
     def __init__(self, segments: Sequence[Segment], alive: Sequence[NDArray[np.bool_]], lexicon: Lexicon, model: TopicModel):
         self.model = model
         self.segments, self._alive = segments, alive
-        self._known = model._known_lexicon()
+        self._known = model.require_lexicon()
         self._numbers = frozen(lexicon.numbers_in(self._known), np.int32)
 
     def over_its_words(self, queries: Rows) -> Rows:

@@ -6,7 +6,7 @@ import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 import polars as pl
@@ -44,6 +44,27 @@ INDEX = Layout(
 
 KNOWN_SHARE = 0.5
 """A model that was fitted to other documents must know so much of the words of these, or it is of no use to them."""
+
+
+class IndexStats(NamedTuple):
+    """How large an index is.
+
+    documents          those that were not deleted
+    deleted_documents  those that were, and take room until segments are merged
+    segments           parts that were indexed at once
+    words              distinct words of its documents
+    dimensions         of the space of documents
+    topic_model        name of the class of the topic model; None without one
+    topics             topics of that
+    """
+
+    documents: int
+    deleted_documents: int
+    segments: int
+    words: int
+    dimensions: int
+    topic_model: str | None
+    topics: int | None
 
 
 class Growing:
@@ -217,7 +238,37 @@ class Growing:
         return int(self._allowed.sum())
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {len(self):,} documents, {np.count_nonzero(self._words.documents):,} words>"
+        stats = self.stats()
+        return f"<{type(self).__name__}: {stats.documents:,} documents, {stats.words:,} words>"
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Codes of the languages of its words; one without a name where there is only one."""
+        return self._words.lexicon.languages
+
+    def stats(self) -> IndexStats:
+        """Return how large the index is.
+
+        Examples
+        --------
+        >>> from semascope import Corpus, Index
+        >>> index = Index.build(Corpus.from_texts(["cats purr", "dogs bark"]))
+        >>> index.stats().documents, index.stats().words, index.stats().topics
+        (2, 4, None)
+        """
+        return IndexStats(
+            documents=len(self),
+            deleted_documents=int(np.count_nonzero(~self._allowed)),
+            segments=len(self._segments),
+            words=int(np.count_nonzero(self._words.documents)),
+            dimensions=len(self.space.components_),
+            topic_model=None if self.topics is None else type(self.topics).__name__,
+            topics=None if self.topics is None else len(self.topics.components_),
+        )
+
+    def has(self, id: str) -> bool:
+        """Tell whether the index has a document with this id."""
+        return id in self._numbers
 
     def number_of(self, id: str) -> int:
         """Give the number of a document from its id."""
@@ -242,7 +293,7 @@ class Growing:
     @property
     def _words(self) -> Words:
         models = (self.space,) if self.topics is None else (self.space, self.topics)
-        more = [model._known_lexicon() for model in models]
+        more = [model.require_lexicon() for model in models]
         return self._made("words", lambda: Words.of(self._segments, self._alive, more))
 
     @property
@@ -270,7 +321,7 @@ def _problem_of_parts(segments: Sequence[Segment], models: Sequence[Any]) -> str
     """Return what segments and models that were read are not to each other, if anything."""
     kinds = {SPACE: LSA, TOPICS: TopicModel}
     for model, (name, kind) in zip(models, kinds.items(), strict=False):
-        if not isinstance(model, kind) or model._lexicon is None:
+        if not isinstance(model, kind) or model.lexicon_ is None:
             return f"expected {kind.__name__} of words as a model, found {type(model).__name__}"
         for segment in segments:
             vectors = segment.vectors.get(name)
@@ -305,7 +356,7 @@ def _see_that_it_knows(model: Any, corpus: Corpus) -> None:
     """See that a model has something to say of a corpus."""
     if model.corpus_["fingerprint"] == corpus.fingerprint:
         return
-    known = corpus.aligned(model._known_lexicon()).n_tokens / max(corpus.n_tokens, 1)
+    known = corpus.aligned(model.require_lexicon()).n_tokens / max(corpus.n_tokens, 1)
     if known < KNOWN_SHARE:
         msg = f"the model knows only {known:.0%} of the words of these documents: it belongs to another corpus."
         raise InputError(msg)
@@ -313,9 +364,7 @@ def _see_that_it_knows(model: Any, corpus: Corpus) -> None:
 
 def _without_documents(model: Any) -> Any:
     """A model as an index keeps it: what is known of documents is in the segments."""
-    if isinstance(model, LSA):
-        model._settle()
-    lean = copy.copy(model)
+    lean = copy.copy(model)  # LSA first computes what only its corpus can tell
     if isinstance(model, LSA):
         lean.doc_vectors_, lean.document_shares_ = model.doc_vectors_[:0], model.document_shares_[:0]
         return lean

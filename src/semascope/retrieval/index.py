@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ from semascope.retrieval.filters import Where, wanted
 from semascope.retrieval.growing import Growing
 from semascope.retrieval.queries import Queries
 from semascope.retrieval.ranking import Ranking, ranked
-from semascope.retrieval.results import Hit, Hits
+from semascope.retrieval.results import Hit, Hits, QueryWords
 from semascope.retrieval.segments import documents_of
 from semascope.retrieval.showing import MOST_RELATED, NEAR, Near, Shower, telling_words, worth_of
 from semascope.retrieval.similarities import DEFAULT, Similarities
@@ -132,7 +132,7 @@ class Index(Growing):
         queries = self.read(texts, language)
         rankings = self.rank(queries, k, by=by, where=where)
         found = [
-            self._hits(ranking, queries.part(number, number + 1) if snippets else None)
+            self._hits(ranking, queries.part(number, number + 1), queries.unknown[number], snippets=snippets)
             for number, ranking in enumerate(rankings)
         ]
         return found if several else found[0]
@@ -144,7 +144,56 @@ class Index(Growing):
         queries = Queries(self._telling_words(number), [[]])
         found = self.rank(queries, k + 1, by=by, where=where)[0]
         others = found.numbers != number
-        return self._hits(Ranking(found.numbers[others][:k], found.scores[others][:k]), queries.part(0, 1))
+        return self._hits(Ranking(found.numbers[others][:k], found.scores[others][:k]), queries.part(0, 1), [])
+
+    def explain(self, hits: Hits, n: int = 12) -> list[list[str]]:
+        """Return the words that each of the documents that were found has in common with the query.
+
+        Parameters
+        ----------
+        hits : Hits
+            What `search` or `similar` found; of a document that others are like, the words that stand for it are compared.
+        n : int, default=12
+            Maximum number of words for each document, those it has most often first.
+
+        Examples
+        --------
+        >>> index = Index.build(Corpus.from_texts(["cats purr, cats sleep", "dogs bark"]))
+        >>> index.explain(index.search("sleeping cats purr"))
+        [['cats', 'purr']]
+        """
+        if hits.query is None or hits.query.words is not self._words:
+            msg = "these documents were not found in the index as it is now: search again."
+            raise InputError(msg)
+        numbers, known = hits.query.numbers, self._words
+        names = known.lexicon.words[numbers].to_list()
+        asked = [dict(zip(local[numbers].tolist(), names, strict=True)) for local in known.local]
+        return [self._in_common(hit, asked)[:n] for hit in hits]
+
+    def _in_common(self, hit: Hit, asked: Sequence[Mapping[int, str]]) -> list[str]:
+        """Return the words of a query that a document has; `asked` are their numbers in each segment."""
+        segment, place = self._place(self.number_of(hit.id))
+        rows = self._segments[segment].corpus.rows
+        entries = slice(*rows.ends[place : place + 2])
+        counts = zip(rows.words[entries].tolist(), rows.counts[entries].tolist(), strict=True)
+        common = {asked[segment][number]: count for number, count in counts if number in asked[segment]}
+        return sorted(common, key=lambda word: (-common[word], word))
+
+    def matches(self, where: Where) -> int:
+        """Return how many documents a filter selects; filters are as in `search`.
+
+        Examples
+        --------
+        >>> index = Index.build(Corpus.from_texts(["cats purr", "dogs bark"], ids=["a", "b"]))
+        >>> index.matches({"id": ["b", "c"]})
+        1
+        """
+        return int(np.count_nonzero(self._allowed & self._wanted(where)))
+
+    def warm_up(self) -> Index:
+        """Make the tables that the first search would make."""
+        self.search(str(self._words.lexicon.words[0]), k=1)
+        return self
 
     def read(self, texts: Sequence[str], language: str | None = None) -> Queries:
         """Make queries of texts, to be ranked again and again."""
@@ -215,9 +264,9 @@ class Index(Growing):
 
         return Shower(worth, near, self._analyzers)
 
-    def _hits(self, ranking: Ranking, query: Rows | None) -> Hits:
-        shower = None if query is None else self._shower(query)
-        hits = Hits()
+    def _hits(self, ranking: Ranking, query: Rows, unknown: list[str], *, snippets: bool = True) -> Hits:
+        shower = self._shower(query) if snippets else None
+        hits = Hits(query=QueryWords(query.words, self._words, unknown))
         for number, score in zip(ranking.numbers.tolist(), ranking.scores.tolist(), strict=True):
             segment, place = self._place(number)
             corpus = self._segments[segment].corpus

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from semascope.markup import Markup, element, joined
 from semascope.retrieval.snippets import Snippet
+from semascope.retrieval.words import Words
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
@@ -35,8 +42,50 @@ class Hit:
         return plain
 
 
+@dataclass(frozen=True, eq=False)
+class QueryWords:
+    """The words of a query.
+
+    numbers  int32[m], of those that the index knows
+    words    the words of the index, as they were when it was searched
+    unknown  the others
+    """
+
+    numbers: NDArray[np.int32]
+    words: Words
+    unknown: list[str]
+
+
 class Hits(list[Hit]):
-    """Documents that were found, best first; a list that notebooks show as a table."""
+    """Documents that were found, best first; a list that notebooks show as a table.
+
+    Attributes
+    ----------
+    query : QueryWords or None
+        What was looked for; `Index.explain` compares the documents with it.
+
+    Examples
+    --------
+    >>> from semascope import Corpus, Index
+    >>> index = Index.build(Corpus.from_texts(["cats purr", "dogs bark"]))
+    >>> hits = index.search("purring cats", by="bm25")
+    >>> hits.known_words, hits.unknown_words
+    (['cats'], ['purring'])
+    """
+
+    def __init__(self, hits: Iterable[Hit] = (), query: QueryWords | None = None) -> None:
+        super().__init__(hits)
+        self.query = query
+
+    @property
+    def known_words(self) -> list[str]:
+        """The words of the query that the index knows."""
+        return [] if self.query is None else self.query.words.lexicon.words[self.query.numbers].to_list()
+
+    @property
+    def unknown_words(self) -> list[str]:
+        """The words of the query that are in no document."""
+        return [] if self.query is None else list(self.query.unknown)
 
     def _repr_html_(self) -> str:
         if not self:

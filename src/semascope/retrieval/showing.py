@@ -34,7 +34,7 @@ class Near:
     """Finds words near a query, in the space of an index."""
 
     def __init__(self, space: LSA) -> None:
-        self._lexicon: Lexicon = space._known_lexicon()
+        self._lexicon: Lexicon = space.require_lexicon()
         self._sizes = space.singular_values_.astype(np.float32)
         self._vectors = unit_vectors(space.components_.T * self._sizes)
 

@@ -52,8 +52,8 @@ class InSpace:
 
     def __init__(self, segments: Sequence[Segment], lexicon: Lexicon, space: LSA) -> None:
         self._vectors = [segment.vectors[SPACE] for segment in segments]
-        self._projection = space._projection()
-        self._numbers = frozen(lexicon.numbers_in(space._known_lexicon()), np.int32)
+        self._projection = space.projection()
+        self._numbers = frozen(lexicon.numbers_in(space.require_lexicon()), np.int32)
         self._n_words = len(self._projection["basis"])
 
     def place(self, queries: Rows) -> NDArray[np.float32]:
