@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
-import pyarrow as pa
 
 from semascope.kernels.tokenise import count_while_room
 from semascope.kernels.words import FIELDS, START, TOTAL, fill_buckets, merge_words
@@ -37,6 +36,8 @@ class WordTable:
         """The words from one on, in the order of their numbers."""
         n_words, n_bytes = self._size.tolist()
         offsets = np.append(self._records[first:n_words, START], n_bytes)
+        import pyarrow as pa  # which takes long to import, and is needed only when words are listed
+
         buffers = pa.py_buffer(offsets), pa.py_buffer(self._letters[:n_bytes])
         return pl.Series("word", pa.LargeStringArray.from_buffers(n_words - first, *buffers), dtype=pl.String)
 

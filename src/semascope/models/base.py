@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import polars as pl
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
 from semascope.corpus.analyzers import Analyzers, read_analyzers, to_settings
 from semascope.corpus.build.pipeline import Source
@@ -27,6 +25,14 @@ from semascope.evaluation.watching import in_turn
 from semascope.models.given import is_number, is_texts, is_whole, seed_of, told_apart
 from semascope.models.layouts import FITTED
 from semascope.models.settings import read_settings, write_settings
+from semascope.models.sklearn_imports import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    check_is_fitted,
+    check_non_negative,
+    validate_data,
+)
 from semascope.storage import MANIFEST, Directory, Draft, Layout, writing
 from semascope.storage.facts import Fact, Maybe, Record, Whole
 from semascope.storage.layout import Array

@@ -8,10 +8,10 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
-from sklearn.base import clone
 
 from semascope.errors import InputError
 from semascope.models.names import name_problem, shown_names
+from semascope.models.sklearn_imports import clone
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

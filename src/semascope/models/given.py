@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
-from sklearn.utils import check_random_state
 
 from semascope.corpus.build.pipeline import in_memory
 from semascope.corpus.readers.bunch import is_bunch
@@ -17,6 +16,7 @@ from semascope.corpus.readers.tables import is_frame
 from semascope.corpus.texts import of_column
 from semascope.errors import InputError
 from semascope.kernels.heldout import LARGEST_COUNT
+from semascope.models.sklearn_imports import check_random_state
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

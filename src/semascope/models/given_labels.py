@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
-import pyarrow as pa
 import scipy.sparse as sp
 
 from semascope.corpus.documents import labels_of
@@ -87,6 +86,8 @@ def is_whole_number(label: str) -> bool:
 
 def _as_series(lists: list[list[str]]) -> pl.Series:
     """Lists of labels, by way of Arrow: polars itself would make a series of each."""
+    import pyarrow as pa  # which takes long to import
+
     return pl.Series("labels", pa.array(lists, pa.list_(pa.large_string())), dtype=pl.List(pl.String))
 
 

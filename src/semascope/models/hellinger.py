@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from semascope.corpus.corpus import Corpus
 from semascope.corpus.rows import Rows
@@ -20,6 +19,7 @@ from semascope.inference.lsa import HELLINGER, project
 from semascope.kernels.heldout import halve
 from semascope.models.amplitudes import Parts, bits_of_ranks, parts_of, positive_entries, positive_squares
 from semascope.models.base import Model
+from semascope.models.sklearn_imports import check_is_fitted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

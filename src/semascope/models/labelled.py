@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import polars as pl
-from sklearn.utils import ClassifierTags
-from sklearn.utils.validation import check_is_fitted
 
 from semascope.corpus.analyze import Analyzer
 from semascope.corpus.corpus import Corpus
@@ -25,6 +23,7 @@ from semascope.models.label_scores import Calibration
 from semascope.models.plotting import Plots
 from semascope.models.predicting_labels import PredictsLabels
 from semascope.models.reprs import ShowsTopics
+from semascope.models.sklearn_imports import ClassifierTags, check_is_fitted
 from semascope.storage import Directory, Draft
 from semascope.training.labelwords import LabelWords
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from semascope.corpus.corpus import Corpus
 from semascope.engines.base import Engine
@@ -21,6 +20,7 @@ from semascope.models.exact_svd import decomposed
 from semascope.models.given import is_whole
 from semascope.models.hellinger import HellingerEstimate
 from semascope.models.layouts import space_layout
+from semascope.models.sklearn_imports import check_is_fitted
 from semascope.storage import Layout
 from semascope.storage.facts import Fact, ListOf, Maybe, Number
 from semascope.storage.layout import HUGE, TINY, Array, numbers, probabilities

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from semascope.corpus.analyze import Analyzer
 from semascope.errors import InputError
 from semascope.kernels.particles import N_DOCUMENTS
 from semascope.models.given import is_positive, is_share, is_whole, seed_of
 from semascope.models.layouts import online_label_layout
+from semascope.models.sklearn_imports import check_is_fitted
 from semascope.models.taking_streams import TakesStreams
 from semascope.storage import Directory, Draft, Layout
 from semascope.storage.facts import Fact, MaybeEmpty, Number, Record, Whole

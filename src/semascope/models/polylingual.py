@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import polars as pl
-from sklearn.utils.validation import check_is_fitted
 
 from semascope.corpus.corpus import Corpus
 from semascope.corpus.lexicon import said
 from semascope.errors import InputError
 from semascope.models.lda import LDA
+from semascope.models.sklearn_imports import check_is_fitted
 from semascope.storage.layout import ANY, HUGE, Array, numbers
 
 if TYPE_CHECKING:

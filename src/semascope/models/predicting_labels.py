@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from semascope.corpus.corpus import Corpus
 from semascope.models.base import Model
 from semascope.models.given_labels import INDICATOR, LISTS, as_given
 from semascope.models.label_scores import DEFAULT, Calibration, Scorer, Scores
+from semascope.models.sklearn_imports import check_is_fitted
 from semascope.training.labelwords import LabelWords
 
 if TYPE_CHECKING:

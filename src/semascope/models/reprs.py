@@ -10,7 +10,7 @@ from semascope.markup import Markup, element
 from semascope.models.themes import Themes
 
 if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator as Base
+    from semascope.models.sklearn_imports import BaseEstimator as Base
 else:
     Base = object
 

@@ -70,7 +70,7 @@ class Themes:
         """Look at a model that has topics or labels, or say that it has neither."""
         if isinstance(model, cls):
             return model
-        from sklearn.utils.validation import check_is_fitted  # which takes long to import, and not all who show topics need it
+        from semascope.models.sklearn_imports import check_is_fitted  # takes long, and not all who show topics need it
 
         check_is_fitted(model)
         if not hasattr(model, "topic_names_"):

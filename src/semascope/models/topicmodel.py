@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import polars as pl
-from sklearn.utils.validation import check_is_fitted
 
 from semascope.corpus.corpus import Corpus
 from semascope.corpus.lexicon import Lexicon
@@ -25,6 +24,7 @@ from semascope.models.layouts import PATH, TOPIC_ARRAYS, topic_layout
 from semascope.models.names import name_problem
 from semascope.models.plotting import Plots
 from semascope.models.reprs import ShowsTopics
+from semascope.models.sklearn_imports import check_is_fitted
 from semascope.models.topics import NamedTopics
 from semascope.storage import Layout
 from semascope.storage.facts import Fact

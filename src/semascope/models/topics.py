@@ -6,11 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin
-from sklearn.utils.validation import check_is_fitted
 
 from semascope.models.editing import Merge, Plan, Topic, edited, plan_edit
 from semascope.models.names import shown_names
+from semascope.models.sklearn_imports import ClassNamePrefixFeaturesOutMixin, check_is_fitted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

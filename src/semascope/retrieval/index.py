@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
-from sklearn.utils.validation import check_is_fitted
 
 from semascope.corpus.corpus import Corpus
 from semascope.corpus.rows import Rows
 from semascope.errors import InputError
 from semascope.models.given import is_whole
 from semascope.models.lsa import LSA
+from semascope.models.sklearn_imports import check_is_fitted
 from semascope.models.topicmodel import TopicModel
 from semascope.retrieval.filters import Where, wanted
 from semascope.retrieval.growing import Growing
