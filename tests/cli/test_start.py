@@ -38,6 +38,41 @@ def test_help_and_mistakes_are_answered_before_anything_large_is_imported(argume
     assert ran.stderr.splitlines()[-1] == "", ran.stderr
 
 
+UNUSED = ("fastapi", "matplotlib", "pandas", "pyarrow", "pydantic", "scipy.stats", "sklearn.feature_extraction")
+"""Packages that take long to import, and that neither a search nor a new estimator needs."""
+
+
+def loaded_by(script, tmp_path, *arguments):
+    """The packages of `UNUSED` that a script loads."""
+    told = f"import sys\n{script}\nprint(*(name for name in {UNUSED!r} if name in sys.modules), file=sys.stderr)"
+    ran = subprocess.run([sys.executable, "-c", told, *arguments], capture_output=True, text=True, cwd=tmp_path, check=True)
+    return ran.stderr.splitlines()[-1]
+
+
+def test_a_search_loads_only_what_it_needs(tmp_path):
+    from semascope import LDA, Corpus, Index
+
+    corpus = Corpus.from_texts(["cats purr", "dogs bark", "cats and dogs"])
+    Index.build(corpus, LDA(2, max_iter=5, random_state=0).fit(corpus), path=tmp_path / "index")
+    script = "from semascope.cli.main import main\ntry:\n    main()\nexcept SystemExit as end:\n    assert not end.code"
+    assert loaded_by(script, tmp_path, "search", "index", "cats", "--json") == ""
+
+
+@pytest.mark.parametrize("name", ["LDA", "LSA", "PLSA"])
+def test_a_new_estimator_loads_only_what_it_needs(name, tmp_path):
+    assert loaded_by(f"from semascope import {name}\n{name}()", tmp_path) == ""
+
+
+def test_what_was_deferred_is_the_real_module_when_it_is_used(tmp_path):
+    script = (
+        "from semascope import LDA; import sklearn.utils.fixes as fixes, numpy, scipy.stats, pandas\n"
+        "assert type(pandas) is type(scipy.stats) is type(sys)\n"
+        "assert getattr(fixes, 'pd', pandas).DataFrame is pandas.DataFrame\n"
+        "assert fixes._mode(numpy.array([1, 2, 2])).mode == 2\n"
+    )
+    assert {"pandas", "scipy.stats"} <= {*loaded_by(script, tmp_path).split()}
+
+
 @pytest.mark.parametrize(
     ("command", "kind", "made_by"),
     [

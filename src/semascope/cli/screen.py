@@ -11,7 +11,7 @@ from rich.protocol import rich_cast
 from rich.segment import Segment
 from rich.text import Text
 
-from semascope.cli.terminal import ELLIPSIS, LONGEST_LINE, LONGEST_NAME, harmless
+from semascope.cli.harmless import ELLIPSIS, LONGEST_LINE, LONGEST_NAME, harmless
 
 
 class Screen(Console):

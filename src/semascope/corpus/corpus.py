@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from semascope.corpus import texts as by_language
 from semascope.corpus.analyze import Analyzer
-from semascope.corpus.analyzers import Analyzers, analyzers_of
+from semascope.corpus.analyzers import Analyzers, analyzers_of, read_analyzers
 from semascope.corpus.build.pipeline import (
     Block,
     MemorySink,
@@ -28,17 +28,18 @@ from semascope.corpus.build.pipeline import (
 )
 from semascope.corpus.count import CorpusCounter, LanguageCounter, TokenListCounter
 from semascope.corpus.documents import described, divided, numbered, numbers_in, numbers_of
-from semascope.corpus.lexicon import Lexicon
+from semascope.corpus.lexicon import NAMELESS, Lexicon, read_lexicon
 from semascope.corpus.matrix import lexicon_of_columns, matrix_of_rows, rows_of_matrix
 from semascope.corpus.pieces import Pieces
 from semascope.corpus.readers.fields import document_schema
 from semascope.corpus.reprs import shown
 from semascope.corpus.rows import Rows
 from semascope.corpus.shards import ShardRef, cut, frozen, read_only, shard_of
+from semascope.corpus.stored import StoredShard
 from semascope.corpus.writing import LAYOUT, CorpusWriter, fingerprint
-from semascope.errors import InputError
+from semascope.errors import FormatError, InputError
 from semascope.kernels.rows import renumber
-from semascope.storage import open_directory, writing
+from semascope.storage import Directory, open_directory, writing
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -247,8 +248,6 @@ class Corpus:
     @classmethod
     def open(cls, path: str | Path) -> Corpus:
         """Open a saved corpus; its counts and texts are memory-mapped, not read."""
-        from semascope.corpus.stored import StoredCorpus  # which is a corpus itself
-
         return StoredCorpus(open_directory(path, LAYOUT))
 
     def save(self, path: str | Path) -> None:
@@ -424,3 +423,80 @@ def _lexicon_of(vocabulary: Lexicon | pl.Series | None, language: str | None) ->
     if lexicon is not None and lexicon.is_named and language is not None:
         lexicon.number_of(language)
     return lexicon
+
+
+# --- on disk ------------------------------------------------------------------------------------------------------------------
+
+
+class StoredCorpus(Corpus):
+    """A corpus on disk: everything is memory-mapped when it is first asked for."""
+
+    def __init__(self, directory: Directory) -> None:
+        self._directory = directory
+        self.analyzer = read_analyzers(directory)
+
+    @property
+    def path(self) -> Path:
+        return self._directory.path.resolve()
+
+    @property
+    def n_documents(self) -> int:
+        return int(self._directory.facts["n_documents"])
+
+    @property
+    def n_words(self) -> int:
+        return int(self._directory.facts["n_words"])
+
+    @property
+    def n_tokens(self) -> float:
+        return float(self._directory.facts["n_tokens"])
+
+    @property
+    def fingerprint(self) -> str:
+        return str(self._directory.facts["fingerprint"])
+
+    @cached_property
+    def rows(self) -> Rows:
+        self._check_words()
+        return read_only(Rows(*(self._directory.array(name) for name in Rows._fields)))
+
+    @cached_property
+    def lexicon(self) -> Lexicon:
+        return read_lexicon(self._directory)
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        return tuple(self._directory.facts.get("languages", NAMELESS))
+
+    @cached_property
+    def documents(self) -> pl.DataFrame:
+        table = self._directory.table("documents")
+        fields = self._directory.facts.get("fields", table.columns)
+        if problem := _problem_of_fields(table, fields, self.languages):
+            msg = f"{self._directory.path}: {problem}."
+            raise FormatError(msg)
+        return table.select(fields)
+
+    def _check_words(self) -> None:
+        """Compare the number of words that rows may name with that of the words there are."""
+        if len(self.lexicon) != self.n_words:
+            msg = f"{self._directory.path}: expected {self.n_words:,} words, found {len(self.lexicon):,}."
+            raise FormatError(msg)
+
+    def shards(self) -> list[ShardRef]:
+        bounds = enumerate(cut(self._directory.array("ends")))
+        return [StoredShard(self.path, self.fingerprint, number, first, last) for number, (first, last) in bounds]
+
+
+def _problem_of_fields(table: pl.DataFrame, fields: Sequence[str], languages: Sequence[str]) -> str | None:
+    """Return what is wrong with the fields of documents, if anything."""
+    for name in ("id", "labels", *fields):
+        if name not in fields or name not in table.columns:
+            return f"expected documents with a field {name!r}, but they have none"
+    if table["id"].n_unique() < len(table):
+        return "two documents have the same id"
+    texts = table.schema.get("text", pl.String())
+    found = {field.name for field in texts.fields} if isinstance(texts, pl.Struct) else None
+    if (found is None) != (len(languages) == 1) or not (found or set()) <= set(languages):
+        return "the texts of the documents are not in the languages that the manifest states"
+    return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -17,6 +17,10 @@ Way = Literal["hybrid", "bm25", "cosine", "lsa", "kl", "lda", "fisher"]
 Status = Literal["ok", "loading", "missing"]
 Kind = Literal["topics", "labels"]
 SearchState = Literal["ready", "preparing", "no"]
+READY: SearchState = "ready"
+PREPARING: SearchState = "preparing"
+NO: SearchState = "no"
+WAYS = list(get_args(Way))
 
 
 class Error(BaseModel):

@@ -15,6 +15,7 @@ from starlette.exceptions import HTTPException
 from semascope import __version__
 from semascope.errors import FormatError, SemascopeError
 from semascope.explorer import answers
+from semascope.explorer.answers import NO, PREPARING, WAYS
 from semascope.explorer.asking import errors
 from semascope.explorer.documents import document_routes
 from semascope.explorer.errors import RefusedError
@@ -22,7 +23,7 @@ from semascope.explorer.inferring import infer_routes
 from semascope.explorer.overview import Overview
 from semascope.explorer.pages import page_routes
 from semascope.explorer.periods import FIELDS
-from semascope.explorer.searching import NO, PREPARING, WAYS, search_routes
+from semascope.explorer.searching import search_routes
 from semascope.explorer.security import Guard
 from semascope.explorer.service import Service
 from semascope.explorer.streams import stream_routes

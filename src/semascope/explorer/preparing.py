@@ -6,7 +6,7 @@ import logging
 from pathlib import Path
 from threading import Thread
 
-from semascope.explorer.searching import NO, PREPARING, READY
+from semascope.explorer.answers import NO, PREPARING, READY
 from semascope.explorer.state import Explored
 from semascope.models.topicmodel import TopicModel
 from semascope.retrieval.index import Index

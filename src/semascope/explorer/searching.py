@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from fastapi import APIRouter
@@ -17,10 +17,6 @@ if TYPE_CHECKING:
     from semascope.retrieval.index import Index
     from semascope.retrieval.results import Hits
 
-READY: answers.SearchState = "ready"
-PREPARING: answers.SearchState = "preparing"
-NO: answers.SearchState = "no"
-WAYS = list(get_args(answers.Way))
 MOST_IN_COMMON = 3
 """Topics that tell why."""
 LEAST_IN_COMMON = 0.03

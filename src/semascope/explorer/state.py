@@ -14,11 +14,10 @@ import numpy as np
 
 from semascope.corpus.corpus import Corpus
 from semascope.errors import SemascopeError
-from semascope.explorer.answers import SearchState
+from semascope.explorer.answers import NO, PREPARING, WAYS, SearchState
 from semascope.explorer.errors import NotThereError
 from semascope.explorer.here import Here
 from semascope.explorer.overview import Overview, see_corpus
-from semascope.explorer.searching import NO, PREPARING, WAYS
 from semascope.explorer.shares import DocumentShares
 from semascope.explorer.views import find_corpus
 from semascope.models.label_scores import Scorer

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from semascope.corpus.corpus import Corpus
+from semascope.corpus.corpus import Corpus, StoredCorpus
 from semascope.corpus.lexicon import NAMELESS, Lexicon
 from semascope.corpus.rows import Rows, joined
 from semascope.corpus.shards import frozen, shard_of
-from semascope.corpus.stored import StoredCorpus
 from semascope.corpus.texts import in_languages
 from semascope.corpus.writing import LAYOUT, CorpusWriter
 from semascope.kernels.rows import renumber
