@@ -40,8 +40,4 @@ PROMISES = {
     "explorer": "Explorer",
     "hostile": "Hostile files",
     "hostile_cost": "Hostile files: cost",
-    "house": "The source",
-    "same_bits": "The same bits",
-}
-
-TITLES = {**COMPARISONS, **PROMISES}
+    "startup": "Start-up",

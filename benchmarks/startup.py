@@ -1,7 +1,7 @@
 """How long do light commands take to start? A search of a small index, and the first estimator.
 
 Each is a fresh process with warm caches. Given are seconds of CPU (user and system), which other work on the machine disturbs
-less than it does the clock, and seconds by the clock beside them; medians of eleven rounds, seven with --quick. Where
+less than it does the clock, and seconds by the clock beside them; medians of eleven rounds, five with --quick. Where
 SEMASCOPE_BASELINE names the `src` of another checkout, that one is timed in turn with this one, by an index that it made.
 Goals: a search in under 1 s, an estimator in under 0.7 s, by the clock on a quiet machine.
 """
@@ -23,7 +23,7 @@ from benchmarks import harness
 VARIABLE = "SEMASCOPE_BASELINE"
 ROOT = Path(__file__).parents[1]
 AFTER, BEFORE = "after", "before"
-ROUNDS, FEW_ROUNDS = 11, 7
+ROUNDS, FEW_ROUNDS = 11, 5
 MAKE = """
 from semascope import LDA, Corpus, Index
 corpus = Corpus.from_texts(["cats purr", "dogs bark", "cats and dogs", "birds sing"] * 50)
@@ -56,14 +56,15 @@ def run(quick: bool) -> dict[str, Any]:
                 for what, command in COMMANDS.items():
                     found[name][what].append(_seconds(sources[name], command, homes[name]))
         busy = others.cores()
-    seconds = {
-        what: {name: {"cpu": median(cpu for cpu, _ in of[what]), "clock": median(t for _, t in of[what])} for name, of in found.items()}
-        for what in COMMANDS
-    }
+    seconds = {what: {name: _medians(of[what]) for name, of in found.items()} for what in COMMANDS}
     goals = [
         harness.goal(f"{what}, s", seconds[what][AFTER]["clock"], at_most=limit, others=busy) for what, limit in AT_MOST.items()
     ]
     return {"goals": goals, "seconds": seconds, "others": busy}
+
+
+def _medians(rounds: list[tuple[float, float]]) -> dict[str, float]:
+    return {"cpu": median(cpu for cpu, _ in rounds), "clock": median(clock for _, clock in rounds)}
 
 
 def _seconds(source: str, command: list[str], folder: Path) -> tuple[float, float]:

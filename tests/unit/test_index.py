@@ -590,3 +590,55 @@ def test_an_index_that_names_parts_outside_itself_is_refused(tmp_path, kind):
         draft.array("alive_0", np.ones(len(TEXTS), dtype=bool))
     with pytest.raises(FormatError, match=r"expected plain file names, found '\.\./index/"):
         Index.open(tmp_path / "hostile")
+
+
+# --- what there is to know of an index -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def pets():
+    return Index.build(Corpus.from_texts(["cats purr, cats sleep", "dogs bark", "cats and dogs"], ids=["a", "b", "c"]))
+
+
+def test_stats_count_what_is_left_after_deletions(pets):
+    pets.delete("b")
+    stats = pets.stats()
+    assert (stats.documents, stats.deleted_documents, stats.segments) == (2, 1, 1)
+    assert (stats.words, stats.topic_model, stats.topics) == (5, None, None)  # "bark" is gone
+    assert pets.has("a")
+    assert not pets.has("b")
+
+
+def test_a_filter_matches_documents_that_were_not_deleted(pets):
+    assert pets.matches({"id": ["a", "b"]}) == 2
+    pets.delete("b")
+    assert pets.matches({"id": ["a", "b"]}) == 1
+
+
+def test_hits_tell_which_words_of_the_query_are_known(pets):
+    hits = pets.search("sleeping cats sleep", by="bm25")
+    assert (sorted(hits.known_words), hits.unknown_words) == (["cats", "sleep"], ["sleeping"])
+    assert pets.search("parrots").known_words == []
+
+
+@pytest.mark.parametrize("by", ["bm25", "hybrid"])
+def test_explain_gives_common_words_most_frequent_first(pets, by):
+    hits = pets.search("sleep, cats", by=by, snippets=False)
+    explained = dict(zip([hit.id for hit in hits], pets.explain(hits), strict=True))
+    assert explained["a"] == ["cats", "sleep"]
+    assert explained["c"] == ["cats"]
+    assert max(len(words) for words in pets.explain(hits, n=1)) == 1
+
+
+def test_explain_finds_words_in_every_segment(pets):
+    pets.add(["purring cats, cats, cats purr"], ids=["d"])
+    assert pets.stats().segments == 2
+    hits = pets.search("cats purr", by="bm25")
+    assert dict(zip([hit.id for hit in hits], pets.explain(hits), strict=True))["d"] == ["cats", "purr"]
+
+
+def test_hits_of_an_index_that_has_changed_are_not_explained(pets):
+    hits = pets.search("cats")
+    pets.delete("c")
+    with pytest.raises(InputError, match="not found in the index as it is now: search again"):
+        pets.explain(hits)
