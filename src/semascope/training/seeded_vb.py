@@ -136,12 +136,10 @@ class SeededVB(VB):
         """Take the next step of the phase, or go over to the next one."""
         if state.phase != COLLAPSED:
             return self._with_bound(state, stats)
-        before = state.objective
         new = self.cvb0.update(state.collapsed(), stats)
-        change = abs(new.objective - before) if math.isfinite(before) else math.inf
-        if new.passes < self.collapsed_passes and change >= COLLAPSED_TOLERANCE * abs(before):
-            return SeededState.of_collapsed(new)
-        return self._first_variational(new)
+        if new.passes >= self.collapsed_passes or _has_converged(state.objective, new.objective):
+            return self._first_variational(new)
+        return SeededState.of_collapsed(new)
 
     def _with_bound(self, state: SeededState, stats: VBStats) -> SeededState:
         """Make the M-step of variational EM."""
@@ -197,3 +195,8 @@ class SeededVB(VB):
 
     def local_problem(self, shard: ShardRef, local: Locals) -> str | None:
         return self.cvb0.local_problem(shard, {"before": local.get("theta", np.empty(0)), **local})
+
+
+def _has_converged(before: float, now: float) -> bool:
+    """Tell whether the log-likelihood of CVB0 has converged; before the first pass it is -inf."""
+    return math.isfinite(before) and abs(now - before) < COLLAPSED_TOLERANCE * abs(before)
