@@ -7,12 +7,16 @@ alike their mixtures of topics are; its own translation should come first. Likew
 Likeness is Bhattacharyya's coefficient Σ √(p q), which ranks as Hellinger's distance does: the one for mixtures, bounded,
 and without logarithms of small numbers. Cosine and Jensen and Shannon's divergence are there to compare.
 
-Takes about 10 minutes on two cores; with --quick, one seed and German only, about three.
+Then the same with 50 topics by both inferences. Mean-field inference of a document wants an α that is larger by a half: topics
+of variational EM are shown with that, and with their documents inferred as those of CVB0 are.
+
+Takes about 12 minutes on two cores; with --quick, one seed and German only, about three.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from statistics import mean
 from typing import Any
 
@@ -25,11 +29,28 @@ COLLECTION = "poly/bible_chapters"
 FROM, TO = "en", ("de", "fr", "es")
 TOPICS = 400
 FIRST, TENTH = 0.93, 0.99
+FEW_TOPICS = 50
+VARIATIONAL = "variational EM, α = 0.6"
+"""The way that a goal is set for."""
+VARIATIONAL_FIRST = 0.85
 
 
 def run(quick: bool) -> dict[str, Any]:
-    """Fit a model for each seed and find translations."""
-    return find_translations(corpus(), to=TO[:1] if quick else TO, seeds=range(1 if quick else 3), topics=TOPICS)
+    """Fit a model for each seed and find translations; then by each inference."""
+    chapters, to, seeds = corpus(), TO[:1] if quick else TO, range(1 if quick else 3)
+    found = find_translations(chapters, to=to, seeds=seeds, topics=TOPICS)
+    ways = {
+        way: find_translations(chapters, to=to, seeds=seeds, topics=FEW_TOPICS, fit=fit)["shares"] for way, fit in WAYS.items()
+    }
+    reached = [
+        harness.goal(
+            f"{VARIATIONAL}, {FEW_TOPICS} topics, {FROM} → {language}: translation first, %",
+            100 * ways[VARIATIONAL][language]["Bhattacharyya"]["first"],
+            at_least=100 * VARIATIONAL_FIRST,
+        )
+        for language in to
+    ]
+    return {**found, "goals": [*found["goals"], *reached], "ways": ways}
 
 
 # --- the model: the only names of semascope that this needs ---------------------------------------------------------------
@@ -42,11 +63,24 @@ def corpus() -> Any:
     return Corpus.build(read(data.folder(COLLECTION) / data.FILE, texts="texts"), Analyzer(min_df=2))
 
 
-def fitted(train: Any, topics: int, seed: int) -> Any:
-    """A model of chapters in all languages."""
+def fitted(train: Any, topics: int, seed: int, **settings: Any) -> Any:
+    """Fit a model of chapters in all languages."""
     from semascope import PolylingualLDA
 
-    return PolylingualLDA(topics, random_state=seed).fit(train)
+    return PolylingualLDA(topics, random_state=seed, **settings).fit(train)
+
+
+def fitted_by_vb(train: Any, topics: int, seed: int) -> Any:
+    """Fit by variational EM; new documents are then inferred as those of CVB0 are."""
+    return fitted(train, topics, seed, inference="vb").set_params(inference="cvb0")
+
+
+WAYS: dict[str, Callable[[Any, int, int], Any]] = {
+    "CVB0": fitted,
+    "variational EM": partial(fitted, inference="vb"),
+    VARIATIONAL: partial(fitted, inference="vb", alpha=0.6),
+    "variational EM, documents as by CVB0": fitted_by_vb,
+}
 
 
 # --- finding -----------------------------------------------------------------------------------------------------------------
@@ -130,6 +164,13 @@ def show(result: dict[str, Any]) -> None:
     ]
     title = f"{result['held_out']} chapters held out, {result['topics']} topics, mean of {result['seeds']}"
     harness.show(title, ("translations by likeness of topics", "first, %", "among ten, %"), rows)
+    rows = [
+        (f"{FROM} → {language}: {way}", f"{100 * shares['first']:.1f}", f"{100 * shares['among_ten']:.1f}")
+        for language in result["shares"]
+        for way, of_way in result["ways"].items()
+        for shares in (of_way[language]["Bhattacharyya"],)
+    ]
+    harness.show(f"The same with {FEW_TOPICS} topics", ("translations by inference", "first, %", "among ten, %"), rows)
 
 
 if __name__ == "__main__":

@@ -126,3 +126,29 @@ def test_what_is_wrong_with_a_prior_names_its_file(run, corpus, tmp_path, catego
 def test_options_of_lda_are_not_for_plsa(run, corpus, tmp_path):
     refused = run("fit", corpus, tmp_path / "m", "--model", "plsa", "--topics", 2, "--prior", "themes.txt")
     assert "--prior is for --model lda, not for plsa" in refused.err
+
+
+def test_the_e_step_of_variational_em_has_options(run, corpus, tmp_path):
+    vb = ["--model", "lda", "--topics", 2, "--inference", "vb"]
+    ran = run("fit", corpus, tmp_path / "vb", *vb, "--max-doc-update-iter", 7, "--doc-tol", 0.01)
+    assert "passes of CVB0 and" in ran.out
+    model = load(tmp_path / "vb")
+    assert (model.max_doc_update_iter, model.doc_tol) == (7, 0.01)
+    refused = run("fit", corpus, tmp_path / "cvb0", "--model", "lda", "--doc-tol", 0.01)
+    assert refused.code == 2
+    assert "--doc-tol is about the E-step of --inference vb." in refused.err
+
+
+def test_info_shows_the_bound_and_the_priors(run, corpus, tmp_path):
+    vb = ["--model", "lda", "--topics", 2, "--inference", "vb"]
+    run("fit", corpus, tmp_path / "vb", *vb, "--alpha", "0.1,0.2", "--eta", "auto")
+    (facts,) = run("info", tmp_path / "vb", "--json").json
+    model = load(tmp_path / "vb")
+    assert (facts["elbo"], facts["alpha"], facts["eta"]) == (model.elbo_[-1], [0.1, 0.2], model.eta_)
+    shown = [" ".join(line.split()) for line in run("info", tmp_path / "vb").out.splitlines()]
+    assert {f"elbo {model.elbo_[-1]:,.4g}", "alpha 0.1, 0.2", f"eta {model.eta_:.4g}"} <= set(shown)
+
+
+def test_a_fit_with_learned_priors_tells_what_its_passes_were_for(run, corpus, tmp_path):
+    ran = run("fit", corpus, tmp_path / "lda", "--model", "lda", "--topics", 2, "--alpha", "auto")
+    assert "passes to learn the priors and" in ran.out

@@ -99,8 +99,8 @@ class CutOff:
         return ITERATIONS if self.left < 0 else None
 
 
-CUT_OFF_IN_EACH_PHASE = (1, 5, 2)
-"""Iterations after which draws are cut off again and again: in the passes before the sweeps, in these, and in those after."""
+CUT_OFF_IN_EACH_PHASE = {SampledCVB0: (1, 5, 2), SeededVB: (1, 1, 3)}
+"""Iterations after which a run of several phases is cut off again and again, in each of them."""
 
 
 class Tally(NamedTuple):
@@ -225,7 +225,7 @@ def digests(engine, corpus, folder):
         shards = labelled_shards(corpus) if isinstance(algorithm, LabeledGibbs) else corpus.shards()
         whole = run(algorithm, shards, engine, stop=StopRule(6, 0.0))
         unfinished = folder / name
-        parts = [CutOff(n) for n in CUT_OFF_IN_EACH_PHASE] if isinstance(algorithm, SampledCVB0) else [StopRule(4, 0.0)]
+        parts = [CutOff(n) for n in CUT_OFF_IN_EACH_PHASE.get(type(algorithm), ())] or [StopRule(4, 0.0)]
         for number, part in enumerate(parts):
             run(algorithm, shards, engine, stop=part, checkpoints=Checkpoints(unfinished, 0.0, resume=number > 0))
         resumed = run(algorithm, shards, engine, stop=StopRule(6, 0.0), checkpoints=Checkpoints(unfinished, 1e9, resume=True))

@@ -1,14 +1,19 @@
 """Variational EM from the topics of CVB0 gives the numbers of the dense reference, and its bound never falls."""
 
+import os
+import signal
+from contextlib import contextmanager
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 from helpers import large_counts, random_counts
 from reference.vb import bound_dense, documents_bound_dense, vb_dense
-from semascope import LDA, Checkpoints, Corpus, PolylingualLDA, ThreadEngine
+from semascope import LDA, Checkpoints, Corpus, PolylingualLDA, ThreadEngine, load
 from semascope.corpus import shards
 from semascope.engines.exact import Accumulator
+from semascope.errors import InterruptedFitWarning
 from semascope.training import seeded_vb
 from semascope.training.cvb0 import CVB0
 from semascope.training.loop import run
@@ -21,6 +26,16 @@ def summed(stats):
     accumulator = Accumulator()
     accumulator.add(stats)
     return accumulator.total
+
+
+@contextmanager
+def default_sigint():
+    """Catch Ctrl-C as Python does by default; in the background of a shell it is ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def informed_prior(rng, n_words, n_topics):
@@ -81,7 +96,8 @@ def test_the_bound_never_falls_whatever_the_priors(seed, dtype):
     eta = WordPrior.of_table(informed_prior(rng, counts.shape[1], n_topics)) if seed % 5 == 0 else rng.uniform(0.02, 1)
     languages = rng.integers(0, 1 + seed % 3, counts.shape[1]).astype(np.int32)
     settings = {"alpha": rng.uniform(0.05, 1, n_topics), "eta": eta, "languages": languages, **learn}
-    _, bounds = fitted(counts, n_topics, dtype=dtype, seed=seed, collapsed_passes=int(rng.integers(1, 30)), **settings)
+    settings |= {"collapsed_passes": int(rng.integers(1, 30)), "max_passes": int(rng.choice([1, 3, 100]))}
+    _, bounds = fitted(counts, n_topics, dtype=dtype, seed=seed, **settings)
     assert len(bounds) == 25
     tolerance = {"float64": 1e-12, "float32": 1e-6}[dtype]
     assert np.diff(bounds).min() >= -tolerance * abs(bounds[-1])
@@ -147,6 +163,35 @@ def test_any_number_of_threads_gives_the_same_bound_of_new_documents():
     model = LDA(5, inference="vb", random_state=0, max_iter=3).fit(large_counts())
     bounds = [model.set_params(engine=ThreadEngine(n)).elbo(large_counts()) for n in (1, 2, 5)]
     assert bounds[0] == bounds[1] == bounds[2]
+
+
+def test_a_fit_interrupted_before_variational_em_is_a_model_without_bounds(monkeypatch, tmp_path):
+    def press_in_second_pass(algorithm, state, stats, update=SeededVB.update):
+        if state.passes == 1:
+            os.kill(os.getpid(), signal.SIGINT)
+        return update(algorithm, state, stats)
+
+    counts, settings = large_counts(), {"n_components": 4, "inference": "vb", "alpha": "auto", "random_state": 0}
+    whole = LDA(**settings).fit(counts)
+    unfinished = tmp_path / "unfinished"
+    with monkeypatch.context() as patch, default_sigint():
+        patch.setattr(SeededVB, "update", press_in_second_pass)
+        with pytest.warns(InterruptedFitWarning, match="after 2 iterations, before variational EM began; the model"):
+            model = LDA(**settings).fit(counts, checkpoints=Checkpoints(unfinished))
+    assert (model.elbo_, model.n_iter_, model.stopped_by_) == ([], 2, "interrupted")
+    model.save(tmp_path / "model")
+    assert load(tmp_path / "model").elbo(counts) == model.elbo(counts)
+    assert model.elbo(counts) < whole.elbo(counts)
+    assert model.partial_fit(counts[:50]).elbo_ == []
+    resumed = LDA(**settings).fit(counts, checkpoints=Checkpoints(unfinished, resume=True))
+    assert resumed.elbo_ == model.fit(counts).elbo_ == whole.elbo_
+
+
+@pytest.mark.parametrize("X", [["stone unheard of"], [""], Corpus.from_texts(["stone unheard of", ""])], ids=type)
+def test_the_bound_of_documents_without_known_words_is_zero(X):
+    model = LDA(2, inference="vb", random_state=0).fit(["cats purr", "dogs bark", "", "dogs"])
+    assert model.elbo(X) == pytest.approx(0, abs=1e-6)
+    assert model.elbo(["cats and stone"]) == model.elbo(["cats"]) < 0
 
 
 def test_documents_that_converge_further_give_a_higher_bound():

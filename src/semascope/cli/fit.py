@@ -99,6 +99,16 @@ def fit(
             show_default="0.03; labeled: 0.1",
         ),
     ] = None,
+    max_doc_update_iter: Annotated[
+        int | None,
+        typer.Option(min=1, help="LDA, vb: maximum number of passes over a document in an E-step.", show_default="100"),
+    ] = None,
+    doc_tol: Annotated[
+        float | None,
+        typer.Option(
+            min=0, help="LDA, vb: a document has converged when a pass reassigns less of its tokens.", show_default="0.001"
+        ),
+    ] = None,
     prior: Annotated[
         list[str] | None,
         typer.Option(
@@ -142,11 +152,15 @@ def fit(
     if alpha_init is not None and alpha != "auto":
         message = "--alpha-init says where --alpha auto starts."
         raise typer.BadParameter(message)
+    e_step = {"max-doc-update-iter": max_doc_update_iter, "doc-tol": doc_tol}
+    if inference != InferenceName.vb and (set_in_vain := [option for option, value in e_step.items() if value is not None]):
+        message = f"--{set_in_vain[0]} is about the E-step of --inference vb."
+        raise typer.BadParameter(message)
     given: dict[str, Any] = {"tempering": _number_or_auto("--tempering", tempering), "eta": _number_or_auto("--eta", eta)}
     given |= {"alpha": _numbers_or_auto("--alpha", alpha), "alpha-init": _numbers_or_auto("--alpha-init", alpha_init)}
     others = {"inference": inference.value if inference else None, "prior": prior or None, "prior-strength": prior_strength}
     others |= {"weighting": weighting.value if weighting else None, "watch-heldout": watch_heldout, "background": background}
-    told = _own_settings(name, {**given, **others, "languages": languages, "topics": topics})
+    told = _own_settings(name, {**given, **others, **e_step, "languages": languages, "topics": topics})
     n_topics = topics or TOPICS
     own = {option.replace("-", "_"): value for option, value in told.items() if option in SETTINGS}
     _see_to_the_plot(heldout_plot, watch_heldout)
@@ -184,7 +198,8 @@ def fit(
         _show_heldout(result.model, heldout_plot, f"{type(result.model).__name__}, {n_topics} topics, {corpus.resolve().name}")
     look = ["semascope", "info" if name == ModelName.lsa else "topics", model]
     if result.unfinished:
-        say(model, f"interrupted after {result.model.n_iter_} iterations; the model so far is saved.")
+        begun = ", before variational EM began" if own.get("inference") == "vb" and not result.model.elbo_ else ""
+        say(model, f"interrupted after {result.model.n_iter_} iterations{begun}; the model so far is saved.")
         again = ["--model", name, "--seed", seed]
         again += as_options(rules)
         again += [part for option, value in told.items() for one in _listed(value) for part in (f"--{option}", one)]
@@ -245,12 +260,17 @@ def _iterations(model: Any) -> str:
     if hasattr(model, "residuals_"):
         return f"{model.n_iter_} passes"
     counted = len(getattr(model, "elbo_", ()) or model.log_likelihood_)
-    searched = f"{model.n_iter_ - counted} passes to find β and " if model.n_iter_ > counted else ""
+    purpose = (
+        "to find β" if hasattr(model, "tempering_") else "of CVB0" if getattr(model, "elbo_", ()) else "to learn the priors"
+    )
+    searched = f"{model.n_iter_ - counted} passes {purpose} and " if model.n_iter_ > counted else ""
     tempered = f" with β = {model.tempering_:.3g}" if getattr(model, "tempering_", 1.0) < 1 else ""
     return f"{searched}{counted} iterations{tempered}"
 
 
-SETTINGS = ("tempering", "inference", "alpha", "alpha-init", "eta", "weighting", "background")
+SETTINGS = (
+    "tempering", "inference", "alpha", "alpha-init", "eta", "max-doc-update-iter", "doc-tol", "weighting", "background",
+)  # fmt: skip
 """Options that are settings of a model by the same name."""
 
 OWN_OPTIONS = {
@@ -261,6 +281,8 @@ OWN_OPTIONS = {
         "alpha",
         "alpha-init",
         "eta",
+        "max-doc-update-iter",
+        "doc-tol",
         "prior",
         "prior-strength",
         "languages",

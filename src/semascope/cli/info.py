@@ -132,6 +132,7 @@ def _of_model(model: Any) -> dict[str, Any]:
         "topics": model.components_.shape[0],
         "documents": model.doc_topics_.shape[0],
         "log_likelihood": model.log_likelihood_[-1] if model.log_likelihood_ else None,
+        "elbo": model.elbo_[-1] if getattr(model, "elbo_", ()) else None,
         "heldout_perplexity": model.heldout_path_[-1][2] if model.heldout_path_ else None,
         **_priors_of(model),
     }
@@ -181,6 +182,8 @@ def _told(value: Any) -> list[str]:
     """A fact as people read it, or several."""
     if isinstance(value, dict):
         return [f"{k}={v}" for k, v in value.items()]
+    if isinstance(value, list):
+        return [part for one in value for part in _told(one)]
     if isinstance(value, float):
         return [f"{value:,.0f}" if value == int(value) else f"{value:,.4g}" if abs(value) < 1e4 else f"{value:,.1f}"]
     return [f"{value:,}" if isinstance(value, int) else str(value)]

@@ -216,13 +216,18 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             fitted = run(algorithm, shards or corpus.shards(), engine, stop=stop, watch=watch, checkpoints=checkpoints)
         if fitted.stopped_by == INTERRUPTED and engine.leads:
             warnings.warn(
-                f"Ctrl-C ended the fit after {len(fitted.history)} iterations; the model so far is kept.",
+                f"Ctrl-C ended the fit after {len(fitted.history)} iterations{self._yet_to_come(fitted.state)}; "
+                "the model so far is kept.",
                 InterruptedFitWarning,
                 stacklevel=4,
             )
         self.n_iter_ = len(fitted.history)
         self.stopped_by_ = fitted.stopped_by
         return fitted
+
+    def _yet_to_come(self, state: Any) -> str:
+        """Return what a fit that was interrupted had not begun, for people to read, if anything."""
+        return ""
 
     # --- what was learned ----------------------------------------------------------------------------------------------------
 

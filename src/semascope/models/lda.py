@@ -32,7 +32,7 @@ from semascope.training.cvb0_draws import SampledCVB0
 from semascope.training.lda import LDASettings
 from semascope.training.priors import ALPHA, ETA
 from semascope.training.scvb0 import SCVB0
-from semascope.training.seeded_vb import SeededState, SeededVB
+from semascope.training.seeded_vb import COLLAPSED, SeededState, SeededVB
 from semascope.training.stream import OnlineLDA, OnlineState
 from semascope.training.vb import DOC_TOL, MAX_DOC_UPDATE_ITER, VB, expected_topics
 
@@ -81,7 +81,7 @@ class LDA(StreamingModel):
     total_samples : int, optional
         Documents that `partial_fit` will have seen in the end; by default those it has seen so far.
     max_iter : int, default=100
-        Most iterations.
+        Maximum number of iterations; of "vb", those of variational EM, not the passes of CVB0 that come first.
     tol : float, default=1e-4
         Stop when an iteration changes the log-likelihood, or the bound, by less than this share of itself.
     random_state : int, RandomState or None, default=None
@@ -113,11 +113,12 @@ class LDA(StreamingModel):
         `perplexity` of the documents in `heldout`, by the model's own prior, after iterations 1, 2, 3, 5, 8 and so on, and the
         last. Time spent on this does not count.
     elbo_ : list of float
-        The bound after each iteration of "vb"; never falls beyond rounding. Passes of CVB0 that come first have none.
+        The bound after each iteration of "vb"; never falls beyond rounding. Passes of CVB0 that come first have none: a fit
+        that is interrupted then has no bounds, and the topics that CVB0 had come to.
     n_documents_seen_ : int
         Documents with words that it has learned from.
     n_iter_ : int
-        Number of iterations, and of batches.
+        Number of iterations, passes of CVB0 that come first included, and of batches.
     stopped_by_ : {"settled", "iterations", "interrupted", "stream"}
         Why the fit ended.
 
@@ -208,6 +209,9 @@ class LDA(StreamingModel):
         setattr(self, INFERENCE[self.inference].history, list(algorithm.to_judge(fitted.state, fitted.history)))
         self.n_documents_seen_ = int(np.count_nonzero(np.diff(corpus.rows.ends)))
         return self
+
+    def _yet_to_come(self, state: Any) -> str:
+        return ", before variational EM began" if getattr(state, "phase", None) == COLLAPSED and self.inference == "vb" else ""
 
     def _word_prior(self, corpus: Corpus) -> Resolved:
         """The prior of the words, and the names of the topics it knows."""
