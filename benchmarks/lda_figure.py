@@ -64,8 +64,9 @@ def draw(collections: Mapping[str, Any], topics: int, target: Target, path: Path
     panels[0][0].set_ylabel("perplexity of held-out documents")
     figure.legend(signs.values(), signs, loc="outside right center", frameon=False)
     others = max(system["others"] for found in collections.values() for system in found["systems"].values())
+    between = "\n" if len(collections) == 1 else " "  # one panel is narrower than the line
     figure.suptitle(
-        f"LDA, {topics} topics: quality over time (dotted: {target.said}; others kept up to {others:.1f} cores busy)",
+        f"LDA, {topics} topics: quality over time{between}(dotted: {target.said}; others kept up to {others:.1f} cores busy)",
         fontsize=11,
     )
     path.parent.mkdir(exist_ok=True)
