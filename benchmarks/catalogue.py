@@ -41,3 +41,5 @@ PROMISES = {
     "hostile": "Hostile files",
     "hostile_cost": "Hostile files: cost",
     "startup": "Start-up",
+    "house": "The source",
+    "same_bits": "The same bits",
