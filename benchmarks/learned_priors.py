@@ -39,7 +39,7 @@ from benchmarks.claims import Claim
 from benchmarks.lda import worker_environment
 from semascope import LDA, Corpus
 from semascope.kernels.draws import sweep_documents
-from semascope.training.cvb0_draws import FIXED_SWEEPS, MIDDLES, padded, sampled_alpha, sampled_eta
+from semascope.training.cvb0_draws import FIXED_SWEEPS, MIDDLES, NOT_KEPT, padded, sampled_alpha, sampled_eta
 
 DOCUMENTS, WORDS, TOPICS, EMPTY = 2500, 800, 20, 2000
 ALPHA_SUM = 1.55
@@ -174,7 +174,9 @@ def by_words(planted: Planted) -> Learned:
         priors = np.zeros((1, padded(TOPICS)), np.float32)
         priors[0, :TOPICS] = alpha
         exceeding = np.zeros((len(MIDDLES), TOPICS + 1), np.int64)
-        sweep_documents(*rows, topics, priors, random.integers(2**63, size=1).astype(np.uint64), 0, chosen, exceeding)
+        sweep_documents(
+            *rows, topics, priors, random.integers(2**63, size=1).astype(np.uint64), 0, chosen, exceeding, *NOT_KEPT
+        )
         table = np.bincount(word_of * TOPICS + chosen, minlength=WORDS * TOPICS).reshape(WORDS, TOPICS)
         if sweep >= FIXED_SWEEPS:
             alpha = sampled_alpha(alpha, exceeding.astype(np.float64))

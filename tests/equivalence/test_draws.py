@@ -23,7 +23,7 @@ from semascope.kernels.draws import (
     note_exceeding,
     sweep_documents,
 )
-from semascope.training.cvb0_draws import EDGES, MIDDLES, RATE, padded, sampled_alpha, sampled_eta
+from semascope.training.cvb0_draws import EDGES, MIDDLES, NOT_KEPT, RATE, padded, sampled_alpha, sampled_eta
 from semascope.training.priors import WordPrior
 
 N_WORDS = 12
@@ -71,10 +71,12 @@ def test_sweeps_are_those_of_the_twin(seed, n_topics, per_document):
     priors = rng.uniform(0.05, 1, (len(documents) if per_document else 1, n_topics)).astype(np.float32)
     chosen = np.full(sum(map(len, documents)), -1, np.int32)
     exceeding, mine = np.zeros((9, n_topics + 1), np.int64), in_lists(chosen, documents)
-    for keys in (keys_of(seed, 1), keys_of(seed + 1, 3)):  # from nothing, and from what there is
-        sweep_documents(*rows, filled(topics), filled(priors), keys, 7, chosen, exceeding)
-        mine = reference.sweep_documents(documents, topics, priors, keys, 7, mine)
+    for keys, kept in ((keys_of(seed, 1), []), (keys_of(seed + 1, 4), [1, 3])):  # from nothing, and from what there is
+        drawn = np.full((len(kept), len(chosen)), -7, np.int32)
+        sweep_documents(*rows, filled(topics), filled(priors), keys, 7, chosen, exceeding, np.array(kept, np.int64), drawn)
+        mine, wanted = reference.sweep_documents(documents, topics, priors, keys, 7, mine, kept)
         assert in_lists(chosen, documents) == mine
+        assert [in_lists(one, documents) for one in drawn] == wanted
         assert_array_equal(exceeding, reference.exceeding(mine, n_topics, 9))
         exceeding[:] = 0
 
@@ -98,17 +100,19 @@ def test_what_a_document_is_dealt_does_not_depend_on_the_others():
     topics, priors, keys = filled(random_topics(3, 5)), filled(np.full((1, 5), 0.3)), keys_of(3, 4)
     n_tokens, none = sum(map(len, documents)), np.zeros((0, 6), np.int64)
     chosen, first = np.full(n_tokens, -1, np.int32), len(documents) // 2
-    sweep_documents(*rows, topics, priors, keys, 0, chosen, none)
+    sweep_documents(*rows, topics, priors, keys, 0, chosen, none, *NOT_KEPT)
     entry, token = rows.ends[first], sum(map(len, documents[:first]))
     part = np.full(n_tokens - token, -1, np.int32)
-    sweep_documents(rows.ends[first:] - entry, rows.words[entry:], rows.counts[entry:], topics, priors, keys, first, part, none)
+    sweep_documents(
+        rows.ends[first:] - entry, rows.words[entry:], rows.counts[entry:], topics, priors, keys, first, part, none, *NOT_KEPT
+    )
     assert_array_equal(part, chosen[token:])
 
 
 @pytest.mark.parametrize("n", [0, 1, 255, 256, 257, 268, 269, 1000, 5003])
 def test_bins_hold_all_that_lies_below_a_count(n):
-    of_topic, table = np.array([n, 3, 0]), np.zeros((330, 3), np.int64)
-    note_exceeding(of_topic, n + 3, table)
+    table, present, used = np.zeros((330, 3), np.int64), np.array([1, 0, 7]), 2 if n else 1
+    note_exceeding(present, np.array([3.0, n, 9.0]), used, n + 3, table)
     numbers = reference.bins(330)
     assert_array_equal(EDGES[: len(numbers)], [members[0] for members in numbers])
     assert_allclose(MIDDLES[: len(numbers)], [np.mean(members) for members in numbers])
@@ -205,6 +209,16 @@ def test_draws_have_the_posterior_distribution_of_assignments(theta, n_draws):
     assert p_value(found, reference.posterior(WORDS, TOPICS, ALPHA[[0, 2, 1]])) < 1e-6
 
 
+def test_draws_are_the_same_however_many_follow():
+    counts, shares = np.random.default_rng(0).poisson(1.0, (30, len(TOPICS))).astype(float), np.full((30, 3), 1 / 3)
+    few, many = (
+        [*sample_assignments(Corpus.from_matrix(counts).shards(), shares, Chains.of(TOPICS, ALPHA, n, 2))] for n in (2, 7)
+    )
+    for one, same in zip(few, many, strict=False):
+        assert one.draw == same.draw
+        assert_array_equal(one.topics, same.topics)
+
+
 def test_draws_of_each_document_are_by_its_own_prior():
     priors = np.tile(ALPHA, (20_000, 1))
     found = sampled([0.2, 0.3, 0.5], priors)
@@ -221,7 +235,7 @@ def test_sweeps_with_topics_drawn_in_between_find_the_posterior_of_all_assignmen
     topics, numbers = filled(np.full((n_words, n_topics), 1 / n_words)), np.arange(n_words, dtype=np.int32)
     keys, met, none = keys_of(2, 3 * n_sweeps).reshape(-1, 3), Counter(), np.zeros((0, 3), np.int64)
     for number in range(n_sweeps):
-        sweep_documents(*rows, topics, priors, keys[number, :1], 0, chosen, none)
+        sweep_documents(*rows, topics, priors, keys[number, :1], 0, chosen, none, *NOT_KEPT)
         table = np.zeros((n_words, n_topics), np.int32)
         count_assignments(*rows, chosen, numbers, table)
         known = table.astype(np.float32)
@@ -253,7 +267,7 @@ def misfit(logs, counts):
 def exceeding_of(counts):
     table = np.zeros((len(MIDDLES), counts.shape[1] + 1), np.int64)
     for row in counts:
-        note_exceeding(row, row.sum(), table)
+        note_exceeding(np.arange(len(row)), row.astype(float), len(row), row.sum(), table)
     return table.astype(np.float64)
 
 

@@ -39,19 +39,57 @@ def choose(weights, limit):
     return order[-1] if order else -1
 
 
-def sweep_documents(documents, topics, priors, keys, first_document, chosen):
-    """Sweeps over documents, lists of words; `chosen` are lists of topics, -1 for none yet. Gives the topics afterwards."""
-    result = []
+class Document:
+    """How many tokens each topic has, and the topics in the order in which the first of them came."""
+
+    def __init__(self, n_topics, chosen):
+        self.counts, self.topics = np.zeros(n_topics, int), []
+        for topic in chosen:
+            self.add(topic)
+
+    def add(self, topic):
+        if topic >= 0:
+            self.counts[topic] += 1
+            if self.counts[topic] == 1:
+                self.topics.append(topic)
+
+    def remove(self, topic):
+        """Take a token out; the last topic takes the place of one that has none left."""
+        if topic >= 0:
+            self.counts[topic] -= 1
+            if self.counts[topic] == 0:
+                self.topics[self.topics.index(topic)] = self.topics[-1]
+                self.topics.pop()
+
+    def choose(self, prior, topics, limit):
+        """The topic where the sum of the weights passes its share: first those of the document, then those of the prior."""
+        weights, of_prior = [self.counts[k] * float(topics[k]) for k in self.topics], prior * topics
+        left = limit * (sum(weights) + of_prior.sum())
+        for k, weight in zip(self.topics, weights, strict=True):
+            if left < weight:
+                return k
+            left -= weight
+        return choose(of_prior, left / of_prior.sum()) if of_prior.any() else -1
+
+
+def sweep_documents(documents, topics, priors, keys, first_document, chosen, kept=()):
+    """Sweeps over documents, lists of words; `chosen` are lists of topics, -1 for none yet. Gives the topics afterwards, and
+    those after the sweeps whose numbers are kept."""
+    result, drawn = [], [[] for _ in kept]
     for d, (words, mine) in enumerate(zip(documents, chosen, strict=True)):
         prior, mine = priors[d if len(priors) > 1 else 0], list(mine)
-        for key in keys:
+        document = Document(len(prior), mine)
+        for sweep, key in enumerate(keys):
             random = of_document(key, first_document + d)
             for i, word in enumerate(words):
-                others = [mine[j] for j in range(len(words)) if j != i and mine[j] >= 0]
-                new = choose((np.bincount(others, minlength=len(prior)) + prior) * topics[word], random())
+                document.remove(mine[i])
+                new = document.choose(prior, topics[word], random())
                 mine[i] = new if new >= 0 else max(mine[i], 0)
+                document.add(mine[i])
+            for number in np.flatnonzero(np.array(kept, int) == sweep):
+                drawn[number].append(list(mine))
         result.append(mine)
-    return result
+    return result, drawn
 
 
 def choose_first(documents, topics, shares, key, first_document):

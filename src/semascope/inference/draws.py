@@ -71,20 +71,20 @@ class Chains(NamedTuple):
         return np.array([seed.generate_state(1, np.uint64)[0] for seed in seeds])
 
 
-def sample_shard(ref: ShardRef, theta: NDArray[Any], chains: Chains) -> Iterator[Draw]:
-    """Sample the assignments of a shard, whose documents have these mean mixtures, draw after draw."""
+def sample_shard(ref: ShardRef, theta: NDArray[Any], chains: Chains) -> list[Draw]:
+    """Sample the assignments of a shard, whose documents have these mean mixtures."""
     shard = ref.open()
     priors = chains.priors
     if len(priors) > 1:
         priors = priors[shard.first_document : shard.first_document + shard.n_documents]
     chosen, rows = np.empty(int(shard.lengths.sum()), np.int32), shard.rows
     choose_first(*rows, chains.topics, _padded(theta), chains.keys(0, 1), shard.first_document, chosen)
+    kept = np.arange(chains.n_draws) * THIN + BURN_IN - 1  # all sweeps of a document in a row: its topics stay in the cache
+    drawn, unused = np.empty((chains.n_draws, len(chosen)), np.int32), np.zeros((0, 1), np.int64)
+    keys = chains.keys(1, int(kept[-1]) + 1)
+    sweep_documents(*rows, chains.topics, priors, keys, shard.first_document, chosen, unused, kept, drawn)
     ends, words = _tokens_of(shard)
-    unused = np.zeros((0, 1), np.int64)
-    for draw in range(chains.n_draws):
-        first, n = (1, BURN_IN) if draw == 0 else (1 + BURN_IN + (draw - 1) * THIN, THIN)
-        sweep_documents(*rows, chains.topics, priors, chains.keys(first, n), shard.first_document, chosen, unused)
-        yield Draw(draw, shard.first_document, ends, words, frozen(chosen.copy(), np.int32))
+    return [Draw(draw, shard.first_document, ends, words, frozen(one, np.int32)) for draw, one in enumerate(drawn)]
 
 
 def sample_assignments(shards: Sequence[ShardRef], theta: NDArray[Any], chains: Chains) -> Iterator[Draw]:
@@ -111,7 +111,7 @@ def sample_assignments(shards: Sequence[ShardRef], theta: NDArray[Any], chains: 
 
 def _draws_of(shard: ShardRef, theta: NDArray[Any], chains: Chains) -> list[Draw]:
     own = theta[shard.first_document : shard.first_document + shard.n_documents]
-    return list(sample_shard(shard, own, chains))
+    return sample_shard(shard, own, chains)
 
 
 def _tokens_of(shard: Shard) -> tuple[NDArray[np.int64], NDArray[np.int32]]:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from semascope.kernels.compile import kernel, strict_kernel
+from semascope.kernels.compile import inlined, kernel, strict_kernel
 from semascope.kernels.heldout import mix, uniform
 from semascope.kernels.labeled import STEP
-from semascope.kernels.lanes import WIDTH, load, spread, store
+from semascope.kernels.lanes import WIDTH, load, spread, store, total
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,12 +46,12 @@ def choose_topic(weights, topics, word, running, limit):
     for group in range(last + 1):
         sums += load(weights, 0, group * WIDTH) * load(topics, word, group * WIDTH)
         store(running, group, 0, sums)
-    total = 0.0
+    of_all = 0.0
     for lane in range(WIDTH):
-        total += running[last, lane]
-    if not total > 0:
+        of_all += running[last, lane]
+    if not of_all > 0:
         return -1
-    left, chosen = limit * total, 0
+    left, chosen = limit * of_all, 0
     for lane in range(WIDTH):  # the last lane with anything in it takes what rounding leaves over
         if running[last, lane] > 0:
             chosen = lane
@@ -69,10 +69,12 @@ def choose_topic(weights, topics, word, running, limit):
 
 
 @kernel
-def sweep_documents(ends, words, counts, topics, priors, keys, first_document, chosen, exceeding):
+def sweep_documents(ends, words, counts, topics, priors, keys, first_document, chosen, exceeding, kept, drawn):
     """Sample the topic of each token given those of the other tokens of its document, in one or more sweeps.
 
-    P(z = k) ∝ (N_dk¬ + α_dk) φ_wk, where ¬ leaves the token out.
+    P(z = k) ∝ (N_dk¬ + α_dk) φ_wk, where ¬ leaves the token out. The sum is in two parts (Yao, Mimno and McCallum, 2009):
+    that of N_dk¬ φ_wk is over the topics of the document alone, which are few, and that of α_dk φ_wk is the same in all sweeps;
+    only where the token falls to the second one are all topics looked at.
 
     Same numbers as tests/reference/draws.py::sweep_documents.
 
@@ -83,38 +85,108 @@ def sweep_documents(ends, words, counts, topics, priors, keys, first_document, c
     first_document          in       number of the first document among all
     chosen     int32[t]     in, out  topic of each token: by document, by entry, one after the other; -1 for none yet
     exceeding  int64[b, k + 1]  in, out  how many of N_dk, and at last of |d|, lie beyond each bin's beginning; added to
+    kept       int64[r]     in       numbers of sweeps whose topics are kept, ascending
+    drawn      int32[r, t]  out      the topics after these
     """
-    weights, running = np.empty((1, topics.shape[1]), topics.dtype), np.empty((topics.shape[1] // WIDTH, WIDTH), topics.dtype)
-    of_topic, start = np.empty(topics.shape[1], np.int64), 0
+    n_topics, start = topics.shape[1], 0
+    sums, running = np.empty(n_topics), np.empty((n_topics // WIDTH, WIDTH), topics.dtype)
+    present, places, numbers = np.empty(n_topics, np.int64), np.full(n_topics, -1), np.empty(n_topics)
+    shares = np.full(len(topics), -1, topics.dtype)
     for d in range(len(ends) - 1):
-        prior = priors[d if len(priors) > 1 else 0]
-        n_tokens = 0
+        row, n_tokens, used = d if len(priors) > 1 else 0, 0, 0
         for j in range(ends[d], ends[d + 1]):
             n_tokens += int(counts[j])
-        of_topic[:] = 0
+            if shares[words[j]] < 0 or len(priors) > 1:
+                shares[words[j]] = share_of_prior(priors, row, topics, words[j])
         for token in range(start, start + n_tokens):
             if chosen[token] >= 0:
-                of_topic[chosen[token]] += 1
-        for k in range(len(of_topic)):
-            weights[0, k] = of_topic[k] + prior[k]
+                used = add_token(chosen[token], present, places, numbers, used)
+        row_kept = 0
         for sweep in range(len(keys)):
             random, token = mix(mix(keys[sweep]) ^ np.uint64(first_document + d)), start
             for j in range(ends[d], ends[d + 1]):
                 for _ in range(int(counts[j])):
                     old = chosen[token]
                     if old >= 0:
-                        of_topic[old] -= 1
-                        weights[0, old] = of_topic[old] + prior[old]
+                        used = remove_token(old, present, places, numbers, used)
                     random += STEP
-                    new = choose_topic(weights, topics, words[j], running, uniform(random))
-                    if new < 0:
-                        new = max(old, 0)  # no topic has the word: it stays where it is
-                    of_topic[new] += 1
-                    weights[0, new] = of_topic[new] + prior[new]
-                    chosen[token] = new
+                    new = choose_given(
+                        present, numbers, used, priors, row, shares, topics, words[j], sums, running, uniform(random)
+                    )
+                    chosen[token] = new if new >= 0 else max(old, 0)  # where no topic has the word it stays where it is
+                    used = add_token(chosen[token], present, places, numbers, used)
                     token += 1
-        note_exceeding(of_topic, n_tokens, exceeding)
+            if row_kept < len(kept) and kept[row_kept] == sweep:
+                drawn[row_kept, start : start + n_tokens] = chosen[start : start + n_tokens]
+                row_kept += 1
+        note_exceeding(present, numbers, used, n_tokens, exceeding)
+        for place in range(used):
+            places[present[place]] = -1
         start += n_tokens
+
+
+@kernel
+def share_of_prior(priors, row, topics, word):
+    """Return Σ_k α_k φ_wk."""
+    sums = spread(topics.dtype.type(0))
+    for group in range(topics.shape[1] // WIDTH):
+        sums += load(priors, row, group * WIDTH) * load(topics, word, group * WIDTH)
+    return total(sums)
+
+
+@inlined
+def choose_given(present, numbers, used, priors, row, shares, topics, word, sums, running, limit):
+    """Sample a topic in proportion to (N_dk + α_dk) φ_wk; -1 where all of it is zero.
+
+    present, numbers, used  in   topics of the document, as `add_token` has them
+    shares   float[v]       in   Σ_k α_dk φ_wk
+    sums     float64[k']    out  room to work in, as `running` is; the others are those of `sweep_documents` and `choose_topic`
+    """
+    of_document = 0.0
+    for place in range(used):
+        of_document += numbers[place] * topics[word, present[place]]
+        sums[place] = of_document
+    left = limit * (of_document + shares[word])
+    if left < of_document:
+        place = 0
+        while place < used - 1 and sums[place] <= left:
+            place += 1
+        return present[place]
+    if not shares[word] > 0:
+        return -1
+    return choose_topic(priors[row : row + 1], topics, word, running, (left - of_document) / shares[word])
+
+
+@inlined
+def add_token(topic, present, places, numbers, used):
+    """Add a token of a topic to a document.
+
+    present  int64[k]    in, out  topics of the document, in no order
+    places   int64[k]    in, out  where a topic is in it, -1 for nowhere
+    numbers  float64[k]  in, out  N_dk of these topics
+    used                 in       how many they are
+
+    Returns how many topics there are now.
+    """
+    place = places[topic]
+    if place >= 0:
+        numbers[place] += 1
+        return used
+    present[used], places[topic], numbers[used] = topic, used, 1
+    return used + 1
+
+
+@inlined
+def remove_token(topic, present, places, numbers, used):
+    """Take a token of a topic out of a document; where it was the only one, the last topic takes the place of this one."""
+    place, last = places[topic], used - 1
+    numbers[place] -= 1
+    if numbers[place] > 0:
+        return used
+    present[place], numbers[place] = present[last], numbers[last]
+    places[present[place]] = place
+    places[topic] = -1
+    return last
 
 
 @kernel
@@ -136,18 +208,24 @@ def choose_first(ends, words, counts, topics, shares, keys, first_document, chos
 
 
 @kernel
-def note_exceeding(of_topic, n_tokens, exceeding):
-    """Add the counts of a document, and at last its length, to the bins: one by one up to SINGLE, then by what lies in each."""
-    n_topics = exceeding.shape[1] - 1
-    for k in range(n_topics + 1):
-        n = of_topic[k] if k < n_topics else n_tokens
-        for i in range(min(n, SINGLE, len(exceeding))):
-            exceeding[i, k] += 1
-        first, size, row = SINGLE, SINGLE * (GROWTH - 1), SINGLE
-        while first < n and row < len(exceeding):
-            following = first + int(size)
-            exceeding[row, k] += min(n, following) - first
-            first, size, row = following, size * GROWTH, row + 1
+def note_exceeding(present, numbers, used, n_tokens, exceeding):
+    """Add the topics of a document to the bins, and to the last column its length."""
+    if len(exceeding) > 0:
+        for place in range(used):
+            note_count(int(numbers[place]), present[place], exceeding)
+        note_count(n_tokens, exceeding.shape[1] - 1, exceeding)
+
+
+@kernel
+def note_count(n, column, exceeding):
+    """Add a count to the bins of a column: one by one up to SINGLE, then by what lies in each."""
+    for i in range(min(n, SINGLE, len(exceeding))):
+        exceeding[i, column] += 1
+    first, size, row = SINGLE, SINGLE * (GROWTH - 1), SINGLE
+    while first < n and row < len(exceeding):
+        following = first + int(size)
+        exceeding[row, column] += min(n, following) - first
+        first, size, row = following, size * GROWTH, row + 1
 
 
 @kernel

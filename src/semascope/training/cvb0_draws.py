@@ -64,6 +64,10 @@ MIDDLES = (EDGES[:-1] + EDGES[1:] - 1) / 2
 """Bins of counts: 1/α + 1/(α + 1) + … is added up over them."""
 
 
+NOT_KEPT = np.empty(0, np.int64), np.empty((0, 0), np.int32)
+"""Topics that are kept of single sweeps: what is wanted are those after the last one."""
+
+
 class SampledState(NamedTuple):
     """What all shards share: the fields of `CVB0State`, and of the sweeps
 
@@ -303,7 +307,7 @@ def sweep_shard(
     priors = np.zeros((1, topics.shape[1]) if alpha.ndim == 1 else (len(alpha), topics.shape[1]), np.float32)
     priors[:, :n_topics] = alpha
     exceeding = np.zeros((len(MIDDLES), n_topics + 1), np.int64)
-    sweep_documents(*shard.rows, topics, frozen(priors, np.float32), keys, shard.first_document, chosen, exceeding)
+    sweep_documents(*shard.rows, topics, frozen(priors, np.float32), keys, shard.first_document, chosen, exceeding, *NOT_KEPT)
     places = np.zeros(shard.n_words, np.int32)
     places[shard.by_word.words] = np.arange(len(shard.by_word.words), dtype=np.int32)
     whole = np.zeros((len(shard.by_word.words), n_topics), np.int32)  # single precision does not count beyond 2^24
