@@ -43,3 +43,6 @@ PROMISES = {
     "startup": "Start-up",
     "house": "The source",
     "same_bits": "The same bits",
+}
+
+TITLES = {**COMPARISONS, **PROMISES}

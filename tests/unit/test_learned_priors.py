@@ -270,6 +270,18 @@ def test_a_long_stream_that_learns_eta_keeps_its_topics(inference, batch_size):
     assert 1e-4 <= model.eta_ < 10
 
 
+@pytest.mark.parametrize("batch_size", [1, 2, 16])
+@pytest.mark.parametrize("inference", ["cvb0", "vb"])
+def test_alpha_learned_from_tiny_batches_stays_near_the_true_one(inference, batch_size):
+    random = np.random.default_rng(0)
+    topics = random.dirichlet(np.full(100, 0.05), 4)
+    counts = np.array([random.multinomial(50, theta @ topics) for theta in random.dirichlet(np.full(4, 0.25), 200)])
+    model = ss.LDA(4, inference=inference, alpha="auto", random_state=0, batch_size=batch_size)
+    for _ in range(3):
+        model.partial_fit(counts)
+    assert 0.5 < model.alpha_.sum() < 2
+
+
 # --- settings and what is kept ---------------------------------------------------------------------------------------------
 
 

@@ -18,6 +18,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast
 
 import numpy as np
+from scipy.special import psi
 
 from semascope.corpus.corpus import Corpus
 from semascope.corpus.rows import Rows
@@ -151,23 +152,27 @@ class OnlineLDA:
             if n_documents == 0:
                 return state
             after = OnlineState(topics, sizes, state.alpha, state.eta, seen, state.theta)
-            alpha, eta = self._priors_from()(algorithm, after, placed, stats)
-        return after._replace(alpha=(1 - rate) * state.alpha + rate * alpha, eta=(1 - rate) * state.eta + rate * eta)
-
-    def _priors_from(self) -> Callable[..., tuple[NDArray[np.float64], float]]:
-        """Return who learns the priors."""
-        if not self.algorithm.learns_from_draws:
-            return self._priors_from_bound
-        return self._priors_from_draws if self.whole else self._priors_from_expected
+            if self.algorithm.learns_from_draws:
+                learn = self._priors_from_draws if self.whole else self._priors_from_expected
+                alpha, eta = learn(algorithm, after, placed, stats)
+                alpha = (1 - rate) * state.alpha + rate * alpha
+            else:
+                alpha, eta = self._priors_from_bound(algorithm, after, stats, rate)
+        return after._replace(alpha=alpha, eta=(1 - rate) * state.eta + rate * eta)
 
     def _priors_from_bound(
-        self, algorithm: VB, state: OnlineState, placed: Placed, stats: Any
+        self, algorithm: VB, state: OnlineState, stats: Any, rate: float
     ) -> tuple[NDArray[np.float64], float]:
-        """Return the priors that maximize the bound of a batch."""
+        """Return the α that the mean of E[log θ_d] has moved to with a batch, and the η that maximizes the bound.
+
+        Means move, not priors: those that fit a handful of documents best are much too sure of themselves. The mean that an α
+        stands for is Ψ(α_k) − Ψ(Σα).
+        """
         alpha, eta = state.alpha, state.eta
         if algorithm.learn_alpha:
             *sums, n_documents = stats.for_alpha.sums()
-            alpha = newton_alpha(alpha, np.array(sums), int(n_documents))
+            known = psi(alpha) - psi(alpha.sum())
+            alpha = newton_alpha(alpha, (1 - rate) * known + rate * np.array(sums) / n_documents, 1)
         if algorithm.learn_eta and algorithm.prior.is_flat:
             _, log_topics = VB.table(algorithm, state.topics, state.sizes[None])  # in a batch of SCVB0, too
             eta = newton_eta(eta, log_topics, algorithm.n_topics, algorithm.language_sizes)
