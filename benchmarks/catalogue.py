@@ -26,6 +26,7 @@ PROMISES = {
     "plsi_paper": "PLSA: a paper's experiment",
     "bigger_than_memory": "Bigger than memory",
     "lda_priors": "LDA: priors",
+    "unseen_alpha": "LDA: a default that depends on K",
     "auto_priors": "LDA: learned or default priors",
     "draws": "LDA: draws",
     "lda_scaling": "LDA: tokens and topics",
