@@ -104,7 +104,7 @@ class LDA(StreamingModel):
     alpha_ : ndarray of shape (n_components,)
         Prior of the topics in a document, as given or learned.
     eta_ : float
-        Prior of the words in a topic, as given or learned.
+        Prior of the words in a topic, as given or learned; where it differs between words or topics, the smallest.
     topic_sizes_ : ndarray of shape (1, n_components)
         How many words each topic is worth, those of its prior included: `components_` times these is what was added up.
     log_likelihood_ : list of float
