@@ -37,21 +37,15 @@ _HOME = {
     "Documents": "semascope.corpus.read",
     "Index": "semascope.retrieval.index",
     "InformedPrior": "semascope.models.informed",
-    "LDA": "semascope.models.lda",
-    "LSA": "semascope.models.lsa",
-    "LabeledLDA": "semascope.models.labeled",
     "Lexicon": "semascope.corpus.lexicon",
     "MPIEngine": "semascope.engines.mpi",
-    "OnlineLabeledLDA": "semascope.models.online_labeled",
-    "PLSA": "semascope.models.plsa",
-    "PolylingualLDA": "semascope.models.polylingual",
     "SparkEngine": "semascope.engines.spark",
     "ThreadEngine": "semascope.engines.threads",
     "load": "semascope.models.load",
     "read": "semascope.corpus.read",
     "read_counts": "semascope.corpus.read",
     "read_qrels": "semascope.corpus.readers.trec",
-}
+} | {entry.name: entry.module for entry in import_module("semascope.models.registry").ENTRIES}
 
 __all__ = sorted([*_HOME, "__version__", "errors"])
 

@@ -17,8 +17,8 @@ from semascope.engines.base import Engine
 from semascope.errors import FormatError, InputError, InterruptedFitWarning
 from semascope.judging import Split, own_corpus
 from semascope.models.editing import Merge, Topic
-from semascope.models.load import MODELS, load, load_topics
-from semascope.models.lsa import LSA
+from semascope.models.load import load, load_topics
+from semascope.models.registry import DIMENSIONS, entries
 from semascope.models.topicmodel import TopicModel
 from semascope.retrieval.index import Index
 from semascope.storage import check_target, is_directory_of
@@ -86,7 +86,7 @@ def fit(
     """
     checkpoints = Checkpoints(checkpoint_of(target), seconds=checkpoint_seconds, resume=resume)
     engine.once(lambda: _see_to_the_way(target, checkpoints, overwrite=overwrite))
-    model: Any = MODELS[model_name](**settings, engine=engine, verbose=True)
+    model: Any = entries()[model_name].load_class()(**settings, engine=engine, verbose=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InterruptedFitWarning)  # the caller is told by `unfinished`
         if isinstance(documents, Split):
@@ -159,8 +159,8 @@ def index(
         problem = "is an index already; expected a semascope model or corpus"
     elif isinstance(model, Corpus) and corpus is not None:
         problem = "is a corpus, which --corpus would name once more; expected a semascope model"
-    elif isinstance(model, LSA) and n_dimensions is not None:
-        problem = "is LSA and brings its own dimensions; leave out --dimensions"
+    elif not isinstance(model, Corpus) and model.kind == DIMENSIONS and n_dimensions is not None:
+        problem = f"is {type(model).__name__} and brings its own dimensions; leave out --dimensions"
     if problem:
         msg = f"{source}: {problem}."
         raise InputError(msg)

@@ -11,7 +11,7 @@ from contracts import engine_contract
 from documentation.blocks import ROOT, file_of
 from helpers import random_counts
 from semascope import ThreadEngine, load
-from semascope.models.load import MODELS
+from semascope.models import registry
 
 ALGORITHMS = ("fused EM", "Gibbs sampling of labels")
 """Two that keep different things between iterations; the rest would take long."""
@@ -70,7 +70,8 @@ def test_the_log_posterior_of_the_new_model_never_falls(mixture):
 
 
 def test_the_new_model_is_saved_and_loaded(mixture, tmp_path, monkeypatch):
-    monkeypatch.setitem(MODELS, "MixtureOfUnigrams", mixture.MixtureOfUnigrams)
+    entry = registry.ModelEntry("MixtureOfUnigrams", "mixture", registry.TOPICS, ["topic_layout"])
+    monkeypatch.setattr(registry, "ENTRIES", (*registry.ENTRIES, entry))
     model = mixture.MixtureOfUnigrams(2, random_state=0).fit(["cats purr", "dogs bark", "cats cats", "dogs"])
     model.save(tmp_path / "model")
     loaded = load(tmp_path / "model")

@@ -16,6 +16,7 @@ import typer
 
 from semascope.cli.terminal import LONGEST_LINE, Commands, console, tell
 from semascope.errors import FormatError, MissingWordsWarning, SemascopeError
+from semascope.models.registry import LABELS
 
 if TYPE_CHECKING:
     from semascope.models.topicmodel import TopicModel
@@ -165,7 +166,7 @@ def topic_table(model: TopicModel, n_words: int) -> Any:
 
 def top_words_of_each(model: Any, n_words: int) -> list[list[str]]:
     """The most probable words of each topic or label, those of each language in turn with a dot between."""
-    if hasattr(model, "label_names_"):
+    if model.kind == LABELS:
         return [list(words) for words in model.top_words(n=n_words)]
     by_language = [model.top_words(n_words, language=code) for code in model.languages_ or (None,)]
     by_topic = zip(*by_language, strict=True)

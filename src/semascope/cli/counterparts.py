@@ -24,10 +24,9 @@ def counterparts(
     """Find, for documents of CORPUS in one language, those in another that are about the same, by the topics of MODEL."""
     from semascope.corpus.corpus import Corpus
     from semascope.models.load import load_topics
-    from semascope.models.polylingual import PolylingualLDA
 
     fitted, opened = load_topics(model), Corpus.open(corpus)
-    if not isinstance(fitted, PolylingualLDA):
+    if len(fitted.languages_) < 2:
         message = f"{model} has topics in one language only; fit a corpus of several with --model lda."
         raise typer.BadParameter(message)
     asked, among = opened.in_language(source), opened.in_language(target)

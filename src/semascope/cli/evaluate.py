@@ -9,6 +9,7 @@ import typer
 
 from semascope.cli.app import AsJson, ModelPath, command, counted, say, top_words_of_each
 from semascope.cli.terminal import console, print_json, say_next, waiting
+from semascope.models.registry import KINDS, entry_of
 
 if TYPE_CHECKING:
     from semascope.judging import Report
@@ -39,19 +40,14 @@ def evaluate(
         means = {measure: sum(values) / len(values) for measure, values in report.coherence.items()}
         print_json({"model": type(fitted).__name__, "corpus": str(opened.path), **report.to_dict(), "mean_coherence": means})
         return
-    has_labels = hasattr(fitted, "label_names_")
-    noun = "label" if has_labels else "topic"
+    noun = KINDS[fitted.kind].component
     of_what = counted(len(fitted.topic_names_), noun)
     say(model, f"{type(fitted).__name__} of {of_what}, {_judged_by(report)}.")
     topics = _topics(report, top_words_of_each(fitted, words), fitted.topic_names_)
     console().print("", _measures(report, words, noun), "", topics, "")
-    sweep = [] if has_labels else [["semascope", "sweep", opened.path, *_as_sweep_takes_it(fitted)]]
-    say_next(["semascope", "topics", model], *sweep)
-
-
-def _as_sweep_takes_it(fitted: Any) -> list[str]:
-    """Options that try other numbers of topics with a model like this one."""
-    return ["--model", "plsa" if type(fitted).__name__ == "PLSA" else "lda", "--topics", "10,20,50,100"]
+    entry = entry_of(fitted)
+    others = ["--model", entry.command, "--topics", "10,20,50,100"] if entry and entry.is_swept else None
+    say_next(["semascope", "topics", model], *([["semascope", "sweep", opened.path, *others]] if others else []))
 
 
 def _judged_by(report: Report) -> str:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import enum
+import json
+from collections.abc import Callable
+from inspect import signature
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,15 +17,15 @@ from semascope.cli.engines import EngineName, engine_of, spilling
 from semascope.cli.label_tables import label_table
 from semascope.cli.priors import in_languages, informed_prior
 from semascope.cli.terminal import console, say_next, tell
+from semascope.models.registry import DIMENSIONS, KINDS, LABELS, TOPICS, commands, defaults_of, entry_for, help_for, taking
 
+if TYPE_CHECKING:
+    ModelName = str
+else:
+    ModelName = enum.StrEnum("ModelName", commands())  # values are names in lower case, as commands are
 
-class ModelName(enum.StrEnum):
-    """Models that can be fitted."""
-
-    plsa = "plsa"
-    lda = "lda"
-    lsa = "lsa"
-    labeled = "labeled"
+FIRST = ModelName(commands()[0])
+"""The model that is fitted unless another is asked for."""
 
 
 class WeightingName(enum.StrEnum):
@@ -42,13 +45,13 @@ class InferenceName(enum.StrEnum):
     vb = "vb"
 
 
-MaxIter = Annotated[int | None, typer.Option(min=1, help="Most iterations.", show_default="100; LSA: 20; labeled: 200")]
+MaxIter = Annotated[int | None, typer.Option(min=1, help="Most iterations.", show_default=defaults_of("max-iter", "100"))]
 Tolerance = Annotated[
     float | None,
     typer.Option(
         min=0,
         help="Stop when log-likelihood or residual changes by less than this share.",
-        show_default="0.0001; LSA: 0.0015; labeled: never",
+        show_default=defaults_of("tol", "0.0001"),
     ),
 ]
 
@@ -57,9 +60,10 @@ Tolerance = Annotated[
 def fit(
     corpus: CorpusPath,
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model directory to write.")],
-    name: Annotated[ModelName, typer.Option("--model", help="Model to fit.")] = ModelName.plsa,
+    name: Annotated[ModelName, typer.Option("--model", help="Model to fit.")] = FIRST,
     topics: Annotated[
-        int | None, typer.Option(min=1, help="Number of topics, or of dimensions.", show_default="32; labeled: its labels")
+        int | None,
+        typer.Option(min=1, help="Number of topics, or of dimensions.", show_default=defaults_of("topics", "32")),
     ] = None,
     max_iter: MaxIter = None,
     tol: Tolerance = None,
@@ -74,29 +78,37 @@ def fit(
     ] = None,
     tempering: Annotated[
         str | None,
-        typer.Option(metavar="auto or β", help="PLSA: temper EM, by β up to 1; auto finds it. Helps against overfitting."),
+        typer.Option(
+            metavar="auto or β",
+            help=help_for("tempering", "temper EM, by β up to 1; auto finds it. Helps against overfitting."),
+        ),
     ] = None,
     inference: Annotated[
-        InferenceName | None, typer.Option(help="LDA: how it is fitted; cvb0 predicts better.", show_default="cvb0")
+        InferenceName | None,
+        typer.Option(help=help_for("inference", "how it is fitted; cvb0 predicts better."), show_default="cvb0"),
     ] = None,
     alpha: Annotated[
         str | None,
         typer.Option(
             metavar="auto or α",
-            help="LDA, labeled: prior of the topics in a document; LDA learns it (auto), or takes one each: 0.1,0.5,…",
+            help=help_for("alpha", "prior of the topics in a document; LDA learns it (auto), or takes one each: 0.1,0.5,…"),
             show_default="0.1",
         ),
     ] = None,
     alpha_init: Annotated[
         str | None,
-        typer.Option(metavar="α", help="LDA: where --alpha auto starts, a number or one for each topic.", show_default="0.1"),
+        typer.Option(
+            metavar="α",
+            help=help_for("alpha-init", "where --alpha auto starts, a number or one for each topic."),
+            show_default="0.1",
+        ),
     ] = None,
     eta: Annotated[
         str | None,
         typer.Option(
             metavar="auto or η",
-            help="LDA, labeled: prior of the words in a topic; auto learns it (LDA).",
-            show_default="0.03; labeled: 0.1",
+            help=help_for("eta", "prior of the words in a topic; auto learns it (LDA)."),
+            show_default=defaults_of("eta", "0.03"),
         ),
     ] = None,
     max_doc_update_iter: Annotated[
@@ -113,23 +125,38 @@ def fit(
         list[str] | None,
         typer.Option(
             metavar="FILE",
-            help="LDA: word lists for topics to follow, in JSON, .dic or plain text; en=FILE for one language.",
+            help=help_for("prior", "word lists for topics to follow, in JSON, .dic or plain text; en=FILE for one language."),
         ),
     ] = None,
     prior_strength: Annotated[
-        float | None, typer.Option(help="LDA: η of the words in --prior; --eta is that of all others.", show_default="10")
+        float | None,
+        typer.Option(
+            help=help_for("prior-strength", "η of the words in --prior; --eta is that of all others."), show_default="10"
+        ),
     ] = None,
     languages: Annotated[
-        str | None, typer.Option(metavar="en,de", help="LDA: only these languages of the corpus.", show_default="all it has")
+        str | None,
+        typer.Option(
+            metavar="en,de", help=help_for("languages", "only these languages of the corpus."), show_default="all it has"
+        ),
     ] = None,
     background: Annotated[
         int | None,
         typer.Option(
-            min=0, help="Labeled: free topics beside the labels, for words that tell nothing of them.", show_default="0"
+            min=0,
+            help=help_for("background", "free topics beside the labels, for words that tell nothing of them."),
+            show_default="0",
         ),
     ] = None,
     weighting: Annotated[
-        WeightingName | None, typer.Option(help="LSA: what the matrix has in place of counts.", show_default="hellinger")
+        WeightingName | None,
+        typer.Option(help=help_for("weighting", "what the matrix has in place of counts."), show_default="hellinger"),
+    ] = None,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="Any other setting of the model, by its name in Python: --set dtype=float64."
+        ),
     ] = None,
     spill: Annotated[
         bool | None,
@@ -161,8 +188,9 @@ def fit(
     others = {"inference": inference.value if inference else None, "prior": prior or None, "prior-strength": prior_strength}
     others |= {"weighting": weighting.value if weighting else None, "watch-heldout": watch_heldout, "background": background}
     told = _own_settings(name, {**given, **others, **e_step, "languages": languages, "topics": topics})
-    n_topics = topics or TOPICS
+    n_topics = topics or N_TOPICS
     own = {option.replace("-", "_"): value for option, value in told.items() if option in SETTINGS}
+    own |= _other_settings(name, setting or [], {*own, "n_components", "max_iter", "tol", "random_state", "engine", "verbose"})
     _see_to_the_plot(heldout_plot, watch_heldout)
     from semascope import workflow
     from semascope.corpus.corpus import Corpus
@@ -180,11 +208,11 @@ def fit(
         tell("Memory is small for this corpus: documents' topics are kept in files meanwhile (--spill).")
         spill = True
     rules = {rule: value for rule, value in {"max_iter": max_iter, "tol": tol}.items() if value is not None}
-    settings = {"random_state": seed, **rules} | ({} if name == ModelName.labeled else {"n_components": n_topics})
+    settings = {"random_state": seed, **rules} | ({"n_components": n_topics} if "topics" in entry_for(name).options else {})
     result = workflow.fit(
         split or opened,
         model,
-        class_of(name, opened),
+        entry_for(name, n_languages=len(opened.languages)).name,
         {**settings, **own},
         spilling(place, spill=bool(spill)),
         overwrite=overwrite,
@@ -193,42 +221,41 @@ def fit(
     )
     if not place.leads:
         return
-    _show_what_was_found(name, result.model)
+    SHOW[result.model.kind](result.model)
     if split:
         _show_heldout(result.model, heldout_plot, f"{type(result.model).__name__}, {n_topics} topics, {corpus.resolve().name}")
-    look = ["semascope", "info" if name == ModelName.lsa else "topics", model]
+    kind = KINDS[result.model.kind]
+    look = ["semascope", kind.show, model]
     if result.unfinished:
         begun = ", before variational EM began" if own.get("inference") == "vb" and not result.model.elbo_ else ""
         say(model, f"interrupted after {result.model.n_iter_} iterations{begun}; the model so far is saved.")
         again = ["--model", name, "--seed", seed]
         again += as_options(rules)
         again += [part for option, value in told.items() for one in _listed(value) for part in (f"--{option}", one)]
+        again += [part for one in setting or [] for part in ("--set", one)]
         say_next(["semascope", "fit", corpus, model, *again, "--resume"], look)
         raise typer.Exit(code=130)
-    measure = MEASURES.get(own.get("inference") or name, "log-likelihood")
-    reason = f"the {measure} settled" if result.model.stopped_by_ == "settled" else "that was the most allowed"
-    say(model, f"{len(result.model.get_feature_names_out())} {result.model.noun} after {_iterations(result.model)}: {reason}.")
-    command_name, what = NEXT.get(name, ("infer", "SOURCE"))
+    objective, _ = result.model.fitted_objective()
+    reason = (
+        f"the {objective.short or objective.name} settled"
+        if result.model.stopped_by_ == "settled"
+        else "that was the most allowed"
+    )
+    n_found = len(result.model.get_feature_names_out())
+    say(model, f"{n_found} {kind.name} after {result.model.describe_fit()}: {reason}.")
+    command_name, what = kind.apply
     say_next(look, ["semascope", command_name, model, what])
 
 
-TOPICS = 32
+N_TOPICS = 32
 """Topics, or dimensions, where nobody says how many."""
 
-NEXT = {ModelName.lsa: ("neighbors", "WORD"), ModelName.labeled: ("predict", "SOURCE")}
-"""What to do with a model, where it is not `infer`."""
-
-MEASURES = {InferenceName.vb: "bound", ModelName.lsa: "residual"}
-"""What settles, where it is not the log-likelihood."""
-
-
-def _show_what_was_found(name: ModelName, model: Any) -> None:
-    if name == ModelName.lsa:
-        show_dimensions(model)
-    elif name == ModelName.labeled:
-        console().print(label_table(model, n_words=8))
-    else:
-        console().print(topic_table(model, n_words=8))
+SHOW: dict[str, Callable[[Any], None]] = {
+    TOPICS: lambda model: console().print(topic_table(model, n_words=8)),
+    LABELS: lambda model: console().print(label_table(model, n_words=8)),
+    DIMENSIONS: show_dimensions,
+}
+"""How a model is shown that was just fitted."""
 
 
 def _see_to_the_plot(plot: Path | None, share: float | None) -> None:
@@ -255,50 +282,10 @@ def _show_heldout(model: Any, plot: Path | None, title: str) -> None:
         say(plot, "held-out perplexity against time.")
 
 
-def _iterations(model: Any) -> str:
-    """Say how many there were, and what they were for."""
-    if hasattr(model, "residuals_"):
-        return f"{model.n_iter_} passes"
-    counted = len(getattr(model, "elbo_", ()) or model.log_likelihood_)
-    purpose = (
-        "to find β" if hasattr(model, "tempering_") else "of CVB0" if getattr(model, "elbo_", ()) else "to learn the priors"
-    )
-    searched = f"{model.n_iter_ - counted} passes {purpose} and " if model.n_iter_ > counted else ""
-    tempered = f" with β = {model.tempering_:.3g}" if getattr(model, "tempering_", 1.0) < 1 else ""
-    return f"{searched}{counted} iterations{tempered}"
-
-
 SETTINGS = (
     "tempering", "inference", "alpha", "alpha-init", "eta", "max-doc-update-iter", "doc-tol", "weighting", "background",
 )  # fmt: skip
 """Options that are settings of a model by the same name."""
-
-OWN_OPTIONS = {
-    ModelName.plsa: ("topics", "tempering", "watch-heldout"),
-    ModelName.lda: (
-        "topics",
-        "inference",
-        "alpha",
-        "alpha-init",
-        "eta",
-        "max-doc-update-iter",
-        "doc-tol",
-        "prior",
-        "prior-strength",
-        "languages",
-        "watch-heldout",
-    ),
-    ModelName.lsa: ("topics", "weighting"),
-    ModelName.labeled: ("alpha", "eta", "background"),
-}  # fmt: skip
-"""Options that not all models take."""
-
-
-def class_of(name: ModelName, corpus: Any) -> str:
-    """The estimator: LDA of several languages is one of its own."""
-    if name == ModelName.labeled:
-        return "LabeledLDA"
-    return "PolylingualLDA" if name == ModelName.lda and len(corpus.languages) > 1 else name.upper()
 
 
 def as_options(settings: dict[str, Any]) -> list[Any]:
@@ -310,15 +297,30 @@ def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _own_settings(name: ModelName, given: dict[str, Any]) -> dict[str, Any]:
+def _own_settings(name: str, given: dict[str, Any]) -> dict[str, Any]:
     """Give the options that were set, all of which the model must take."""
     chosen = {option: value for option, value in given.items() if value is not None}
     for option in chosen:
-        if option not in OWN_OPTIONS[name]:
-            takes = " or ".join(model for model, options in OWN_OPTIONS.items() if option in options)
-            message = f"--{option} is for --model {takes}, not for {name}."
+        if option not in entry_for(name).options:
+            message = f"--{option} is for --model {' or '.join(taking(option))}, not for {name}."
             raise typer.BadParameter(message)
     return chosen
+
+
+def _other_settings(name: str, given: list[str], taken: set[str]) -> dict[str, Any]:
+    """Read settings that have no option of their own: as JSON where they are that, else as text."""
+    known = set(signature(entry_for(name).load_class()).parameters) - taken if given else set()
+    read: dict[str, Any] = {}
+    for one in given:
+        setting, equals, value = one.partition("=")
+        if not equals or setting not in known or setting in read:
+            message = f"--set takes NAME=VALUE, once each, where NAME is one of {', '.join(sorted(known))}; not {one!r}."
+            raise typer.BadParameter(message)
+        try:
+            read[setting] = json.loads(value)
+        except ValueError:
+            read[setting] = value
+    return read
 
 
 def _numbers_or_auto(option: str, value: str | None) -> Any:

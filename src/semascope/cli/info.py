@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from semascope.cli.app import AsJson, command, to_read
 from semascope.cli.terminal import LONGEST_LINE, console, print_json, say_next
+from semascope.models.registry import DIMENSIONS, LABELS, TOPICS
 
 if TYPE_CHECKING:
     from semascope.corpus.corpus import Corpus
@@ -31,12 +32,8 @@ def info(
         _show_corpus(path, found, as_json)
     elif isinstance(found, Index):
         _show_index(path, found, as_json)
-    elif hasattr(found, "label_names_"):
-        _show_labelled(path, found, as_json)
-    elif hasattr(found, "topic_names_"):
-        _show_model(path, found, as_json)
     else:
-        _show_lsa(path, found, as_json)
+        SHOW[found.kind](path, found, as_json)
 
 
 def _show_corpus(path: Path, corpus: Corpus, as_json: bool) -> None:
@@ -69,7 +66,7 @@ def _show_model(path: Path, model: TopicModel, as_json: bool) -> None:
 
 def _show_labelled(path: Path, model: Any, as_json: bool) -> None:
     about = {"words": model.n_features_in_, "labels": len(model.label_names_)}
-    if hasattr(model, "n_documents_seen_"):
+    if model.learns_from_streams:
         facts = {"kind": "model", "model": type(model).__name__, **about, "settings": _settings_of(model)}
         facts |= {"documents_seen": model.n_documents_seen_, "documents_learned": model.n_documents_learned_}
     else:
@@ -97,6 +94,10 @@ def _show_lsa(path: Path, model: Any, as_json: bool) -> None:
     console().print(_facts_table(facts))
     show_dimensions(model)
     say_next(["semascope", "neighbors", path, "WORD"])
+
+
+SHOW = {TOPICS: _show_model, LABELS: _show_labelled, DIMENSIONS: _show_lsa}
+"""How models are shown, by what they consist of."""
 
 
 def _show_index(path: Path, index: Index, as_json: bool) -> None:
@@ -131,21 +132,16 @@ def _of_model(model: Any) -> dict[str, Any]:
         **_of_any(model),
         "topics": model.components_.shape[0],
         "documents": model.doc_topics_.shape[0],
-        "log_likelihood": model.log_likelihood_[-1] if model.log_likelihood_ else None,
-        "elbo": model.elbo_[-1] if getattr(model, "elbo_", ()) else None,
+        **_objectives_of(model),
         "heldout_perplexity": model.heldout_path_[-1][2] if model.heldout_path_ else None,
-        **_priors_of(model),
+        **model.fitted_priors(),
     }
 
 
-def _priors_of(model: Any) -> dict[str, Any]:
-    """Return α and η, as given or learned; of an η that differs between words, what it is."""
-    if not hasattr(model, "alpha_"):
-        return {}
-    alpha, eta = [float(value) for value in model.alpha_], float(model.eta_)
-    of_words = isinstance(model.eta, float | int | str)
-    told = eta if of_words else f"{eta:.4g} at least; more for some words, as the setting eta says"
-    return {"alpha": alpha[0] if len(set(alpha)) == 1 else alpha, "alpha_sum": sum(alpha), "eta": told}
+def _objectives_of(model: Any) -> dict[str, float | None]:
+    """Return what a fit may have improved, by name, as it was in the end."""
+    steps = {objective.attribute: getattr(model, objective.attribute, ()) for objective in model.objectives}
+    return {name.strip("_"): float(of[-1]) if len(of) else None for name, of in steps.items()}
 
 
 def _of_any(model: Any) -> dict[str, Any]:

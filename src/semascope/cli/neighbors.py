@@ -9,6 +9,7 @@ import typer
 from semascope.cli.app import AsJson, ModelPath, command
 from semascope.cli.terminal import console, is_harmless, print_json, say_next
 from semascope.errors import InputError
+from semascope.models.registry import DIMENSIONS
 
 if TYPE_CHECKING:
     from semascope.corpus.corpus import Corpus
@@ -24,10 +25,9 @@ def neighbors(
 ) -> None:
     """Show the words nearest to a word, or the documents nearest to a document, in the space of an LSA model."""
     from semascope.models.load import load
-    from semascope.models.lsa import LSA
 
     fitted = load(model)
-    if not isinstance(fitted, LSA):
+    if fitted.kind != DIMENSIONS:
         message = f"{model}: holds {type(fitted).__name__}; neighbours are shown of LSA (semascope fit --model lsa)."
         raise InputError(message)
     if not document and what in set(fitted.vocabulary_):

@@ -13,9 +13,10 @@ import typer
 
 from semascope.cli.app import AsJson, CorpusPath, Overwrite, command
 from semascope.cli.by_language import listed
-from semascope.cli.fit import MaxIter, ModelName, Tolerance, as_options, class_of
+from semascope.cli.fit import MaxIter, Tolerance, as_options
 from semascope.cli.terminal import console, print_json, say_next, tell
 from semascope.errors import InputError
+from semascope.models.registry import commands, entry_for, in_words
 
 if TYPE_CHECKING:
     from semascope.judging import Split, Suggestion, Trial
@@ -25,19 +26,20 @@ COLUMNS = {"topics": "{:,}", "seed": "{}", "perplexity": "{:,.1f}", "coherence":
 """Columns of the table, and how their numbers are written."""
 
 
-class SweptName(enum.StrEnum):
-    """Models that take a number of topics; LabeledLDA has one for each label."""
+if TYPE_CHECKING:
+    SweptName = str
+else:
+    SweptName = enum.StrEnum("SweptName", commands(swept=True))
 
-    plsa = "plsa"
-    lda = "lda"
-    lsa = "lsa"
+FIRST = SweptName(commands(swept=True)[0])
+"""The model that is tried unless another is asked for."""
 
 
 @command
 def sweep(
     corpus: CorpusPath,
     topics: Annotated[str, typer.Option(metavar="K,K,…", help="Numbers of topics, or dimensions, to try.")] = "10,20,50,100",
-    name: Annotated[SweptName, typer.Option("--model", help="Model to fit.")] = SweptName.plsa,
+    name: Annotated[SweptName, typer.Option("--model", help="Model to fit.")] = FIRST,
     heldout: Annotated[float, typer.Option(help="Share of the documents to hold out, to judge by.")] = 0.1,
     max_iter: MaxIter = None,
     tol: Tolerance = None,
@@ -61,13 +63,13 @@ def sweep(
     from semascope import judging
     from semascope.corpus.corpus import Corpus
     from semascope.engines.threads import ThreadEngine
-    from semascope.models.load import MODELS
 
     target = _Target(out, overwrite)
     opened = Corpus.open(corpus)
     split = judging.hold_out(opened, heldout, seed)
     rules = {rule: value for rule, value in {"max_iter": max_iter, "tol": tol}.items() if value is not None}
-    make = partial(MODELS[class_of(ModelName(name.value), opened)], **rules, engine=ThreadEngine(threads), verbose=True)
+    model_class: Any = entry_for(name, n_languages=len(opened.languages)).load_class()
+    make = partial(model_class, **rules, engine=ThreadEngine(threads), verbose=True)
     trials: list[Trial] = []
     show = _ShowAsJson() if as_json else _ShowAsTable(name, split)
     interrupted = False
@@ -82,7 +84,7 @@ def sweep(
     if not trials:
         raise KeyboardInterrupt
     suggestion = judging.suggest(trials)
-    title = f"{name.upper()} on {corpus.resolve().name}: {split.heldout.n_documents:,} documents held out"
+    title = f"{in_words(name)} on {corpus.resolve().name}: {split.heldout.n_documents:,} documents held out"
     target.finish(trials, suggestion, title)
     show.end(trials, suggestion, interrupted)
     if not as_json:
@@ -162,7 +164,7 @@ class _ShowAsTable:
     def __init__(self, name: str, split: Split) -> None:
         self._began = False
         self._title = (
-            f"{name.upper()}, learned from {split.train.n_documents:,} documents and judged by "
+            f"{in_words(name)}, learned from {split.train.n_documents:,} documents and judged by "
             f"{split.heldout.n_documents:,} held out, with its own prior or smoothing"
         )
 

@@ -9,6 +9,7 @@ import typer
 
 from semascope.cli.app import AsJson, ModelPath, command, topic_table
 from semascope.cli.terminal import console, print_json, say_next
+from semascope.models.registry import LABELS
 
 
 @command
@@ -21,7 +22,7 @@ def topics(
     from semascope.models.load import load_topics
 
     fitted = load_topics(model, or_labels=True)
-    if hasattr(fitted, "label_words_"):
+    if fitted.kind == LABELS:
         _show_labels(model, fitted, words, as_json)
         return
     if as_json:

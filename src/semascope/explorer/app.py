@@ -28,7 +28,7 @@ from semascope.explorer.security import Guard
 from semascope.explorer.service import Service
 from semascope.explorer.streams import stream_routes
 from semascope.explorer.topics import topic_routes
-from semascope.models.themes import LABELS
+from semascope.models.registry import LABELS
 
 log = logging.getLogger("semascope")
 

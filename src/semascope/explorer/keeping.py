@@ -189,7 +189,7 @@ class Keeper:
 
     def _note_progress(self, model: Any) -> None:
         """Note how far a model has come that another process has learn from a stream."""
-        if not hasattr(model, "last_tokens_"):
+        if not model.learns_from_streams:
             return
         documents, labels = model.n_documents_seen_, model.label_names_
         if self._now is None:

@@ -17,18 +17,18 @@ from semascope.corpus.analyzers import read_analyzers
 from semascope.corpus.lexicon import Lexicon, read_lexicon
 from semascope.corpus.writing import LAYOUT
 from semascope.errors import FormatError, InputError
-from semascope.models.layouts import KIND, topic_layout
+from semascope.models import layouts
+from semascope.models.layouts import KIND
 from semascope.models.maps import topic_map
 from semascope.models.names import shown_names
-from semascope.models.themes import TOPICS, Themes
+from semascope.models.registry import TOPICS, entries, names_where
+from semascope.models.themes import Themes
 from semascope.storage import Directory, open_directory
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FIRST_WORDS = 10
-WITH_TOPICS = ("PLSA", "LDA", "PolylingualLDA")
-WITH_LABELS = ("LabeledLDA", "OnlineLabeledLDA")
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +56,7 @@ class Overview:
 def see_that_it_can_be_explored(path: Path) -> str:
     """Give the kind of model at a path, or say that there is none, or none with topics."""
     name = str(open_directory(path, KIND).facts["model"])
-    if name in WITH_TOPICS or name in WITH_LABELS:
+    if name in names_where(explore=True):
         return name
     msg = f"{path}: holds {name}, which has no topics to explore; search by it with: semascope index {path} INDEX"
     raise InputError(msg)
@@ -65,9 +65,10 @@ def see_that_it_can_be_explored(path: Path) -> str:
 def read_overview(path: Path, corpus: Path | None) -> Overview | None:
     """Read what is seen first of a model with topics; None for labels, of which more must be loaded."""
     directory = open_directory(path, KIND)
-    if directory.facts["model"] not in WITH_TOPICS:
+    entry = entries().get(directory.facts["model"])
+    if entry is None or entry.traits.preview is None:
         return None
-    directory = directory.seen_as(topic_layout())
+    directory = directory.seen_as(getattr(layouts, entry.traits.preview)())
     themes, table = _themes(directory), directory.array("doc_topics")
     largest = np.bincount(table.argmax(axis=1), minlength=len(themes)) if len(table) else np.zeros(len(themes), np.int64)
     about = see_corpus(corpus or own_path(directory.facts["fitted"].get("corpus_")), given=corpus is not None)

@@ -8,7 +8,7 @@ from threading import Thread
 
 from semascope.explorer.answers import NO, PREPARING, READY
 from semascope.explorer.state import Explored
-from semascope.models.topicmodel import TopicModel
+from semascope.retrieval.growing import vectors_by
 from semascope.retrieval.index import Index
 
 log = logging.getLogger("semascope")
@@ -51,4 +51,4 @@ def _prepare(explored: Explored, path: Path | None) -> None:
 
 def _built(explored: Explored) -> Index:
     assert explored.corpus is not None
-    return Index.build(explored.corpus, explored.model if isinstance(explored.model, TopicModel) else None)
+    return Index.build(explored.corpus, None if vectors_by(explored.model) is None else explored.model)

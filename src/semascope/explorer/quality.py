@@ -33,7 +33,7 @@ class Quality:
 
 def quality_of(model: Any, corpus: Corpus) -> Quality:
     """Judge a model by a corpus; by documents held out of its fit, if there are such."""
-    judges, relation = (corpus, "") if not hasattr(model, "corpus_") else judges_of(model, corpus)
+    judges, relation = (corpus, "") if model.learns_from_streams else judges_of(model, corpus)
     try:
         perplexity = model.perplexity(judges)
     except InputError:  # no document has words that the model knows

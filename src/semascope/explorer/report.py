@@ -23,6 +23,7 @@ from semascope.explorer.views import find_corpus
 from semascope.markup import Markup, element, joined
 from semascope.models.load import load
 from semascope.models.plotting import history_of
+from semascope.models.registry import KINDS
 from semascope.models.themes import Themes
 
 MOST_TOPICS = 300
@@ -53,7 +54,7 @@ def write_report(
         msg = f"{out}: {problem}"
         raise InputError(msg)
     model = load(model_path)
-    if not hasattr(model, "topic_names_"):
+    if not KINDS[model.kind].explore:
         msg = f"{model_path}: holds {type(model).__name__}, which has no topics to report on; fit another model: semascope fit"
         raise InputError(msg)
     corpus, missing = find_corpus(model, corpus_path)
@@ -64,7 +65,7 @@ def write_report(
         draft.replace(out)
     finally:
         draft.unlink(missing_ok=True)
-    return Written(len(model.topic_names_), model.noun.removesuffix("s"), len(page), missing)
+    return Written(len(model.topic_names_), KINDS[model.kind].component, len(page), missing)
 
 
 def report_on(model: Any, corpus: Corpus | None, title: str, problem: str | None = None) -> str:

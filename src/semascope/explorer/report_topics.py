@@ -9,7 +9,8 @@ from semascope.explorer.shares import DocumentShares
 from semascope.explorer.svg import share_over_time
 from semascope.explorer.views import document_title, over_time, passage_for, related_topics, typical_documents
 from semascope.markup import Markup, element
-from semascope.models.themes import LABELS, RelevantWord, Themes
+from semascope.models.registry import LABELS
+from semascope.models.themes import RelevantWord, Themes
 from semascope.retrieval.snippets import Snippet
 
 FREQUENT, TELLING = 1.0, 0.3

@@ -14,6 +14,7 @@ from typing import Any
 from semascope.errors import InputError
 from semascope.explorer.overview import see_that_it_can_be_explored
 from semascope.explorer.security import is_loopback
+from semascope.models.registry import names_where
 
 GRACE_SECONDS = 5
 IDLE_SECONDS = 30
@@ -90,8 +91,8 @@ def address_of(host: str, port: int, token: str | None) -> str:
 def _see_that_it_can_be_served(settings: Settings) -> None:
     """Refuse at once what could not be shown."""
     kind = see_that_it_can_be_explored(settings.model)
-    if settings.learn and kind != "OnlineLabeledLDA":
-        msg = f"{settings.model}: holds {kind}, which does not learn from a stream; --learn is for OnlineLabeledLDA."
+    if settings.learn and kind not in (learning := names_where(streams=True)):
+        msg = f"{settings.model}: holds {kind}, which does not learn from a stream; --learn is for {' or '.join(learning)}."
         raise InputError(msg)
     if settings.token is not None and not re.fullmatch(r"[A-Za-z0-9_-]+", settings.token):
         msg = "--token: must be letters, numbers, dashes and underlines, so that it can stand in an address."

@@ -16,7 +16,8 @@ from semascope.corpus.labels import labelled
 from semascope.corpus.summary import document_lengths
 from semascope.explorer.periods import periods_of
 from semascope.inference.labels import fold_in_labels
-from semascope.models.themes import LABELS, Themes
+from semascope.models.registry import LABELS
+from semascope.models.themes import Themes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -22,7 +22,8 @@ from semascope.explorer.shares import DocumentShares
 from semascope.explorer.views import find_corpus
 from semascope.models.label_scores import Scorer
 from semascope.models.maps import topic_map
-from semascope.models.themes import LABELS, Themes
+from semascope.models.registry import LABELS
+from semascope.models.themes import Themes
 from semascope.retrieval.index import Index
 from semascope.retrieval.similarities import BY_TOPICS
 
@@ -103,7 +104,7 @@ class Explored:
         if self.corpus is not None:
             return self.corpus.n_documents
         if self.is_of_labels:
-            return int(getattr(self.model, "n_documents_seen_", 0))
+            return int(self.model.n_documents_seen_) if self.model.learns_from_streams else 0
         return len(self.model.doc_topics_)
 
     @cached_property

@@ -19,7 +19,8 @@ from semascope.errors import InputError
 from semascope.explorer.shares import DocumentShares
 from semascope.judging import own_corpus
 from semascope.models.maps import map_radii, topic_map
-from semascope.models.themes import LABELS, RelevantWord, Themes
+from semascope.models.registry import LABELS
+from semascope.models.themes import RelevantWord, Themes
 from semascope.retrieval.snippets import Mark, Snippet, tidied
 
 __all__ = [
@@ -66,7 +67,7 @@ def find_corpus(model: Any, path: Path | None = None) -> tuple[Corpus | None, st
     """Open the documents of a model, or those at a path; or say in a sentence why there are none."""
     if path is not None:
         return Corpus.open(path), None
-    if not getattr(model, "corpus_", None):
+    if model.learns_from_streams:
         return None, "the model learned from a stream, so its documents are not at hand; name a corpus with --corpus."
     try:
         return own_corpus(model), None

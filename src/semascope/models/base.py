@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import polars as pl
@@ -48,11 +49,28 @@ if TYPE_CHECKING:
 _SEED = Maybe(Whole(high=2**128))
 
 
+class Objective(NamedTuple):
+    """What a fit improves.
+
+    attribute   where its values are, one for each iteration
+    name        what it is called
+    short       what it is called where there is little room, if that is something else
+    """
+
+    attribute: str
+    name: str
+    short: str = ""
+
+
 class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """A model of documents as vectors over words, with a row of `components_` for each of its dimensions."""
 
-    noun: ClassVar[str]
-    """What its dimensions are called."""
+    kind: ClassVar[str]
+    """What its components are, and what can be done with it: a name of `semascope.models.registry.KINDS`."""
+    learns_from_streams: ClassVar[bool] = False
+    """Whether it learns document by document, and knows no corpus that it was fitted to."""
+    objectives: ClassVar[Sequence[Objective]] = (Objective("log_likelihood_", "log-likelihood"),)
+    """What a fit may have improved, with its values by iteration as attributes. The first that has any is what it was."""
     saved_arrays: ClassVar[Mapping[str, Array]] = {}
     """Fitted attributes kept as arrays, beside `components_`, and what their entries may be."""
     saved_facts: ClassVar[Mapping[str, Fact]] = FITTED
@@ -167,7 +185,7 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         most = min(corpus.n_documents, corpus.n_words)
         if self.n_components > most:
             return (
-                f"{self.n_components} {self.noun} are more than the data can tell apart: with {corpus.n_documents:,} documents "
+                f"{self.n_components} {self.kind} are more than the data can tell apart: with {corpus.n_documents:,} documents "
                 f"and {corpus.n_words:,} words, ask for at most {most}"
             )
         return None
@@ -242,6 +260,27 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     @property
     def _n_features_out(self) -> int:
         return int(self.components_.shape[0])
+
+    def fitted_objective(self) -> tuple[Objective, list[float]]:
+        """Return what the fit improved, and its values by iteration; the last that it might have been, without any."""
+        for objective in self.objectives:
+            if len(steps := getattr(self, objective.attribute, ())):
+                return objective, [float(step) for step in steps]
+        return self.objectives[-1], []
+
+    def describe_fit(self) -> str:
+        """Return how many iterations the fit took, in words."""
+        counted = len(self.fitted_objective()[1])
+        before = f"{self.n_iter_ - counted} first passes and " if self.n_iter_ > counted else ""
+        return f"{before}{counted} iterations"
+
+    def without_documents(self) -> Self:
+        """Return a copy that knows nothing of the documents it was fitted to; what does not change is shared."""
+        lean = copy.copy(self)
+        for name, array in self.saved_arrays.items():
+            if array.shape and array.shape[0] == "n_documents":
+                setattr(lean, name, getattr(self, name)[:0])
+        return lean
 
     def coherence(self, X: Any, measure: str = "npmi", n: int = 10) -> NDArray[np.float64]:
         """Tell how well the top words of each topic, or dimension, stand together in documents; higher is better.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 import numpy as np
 
 from semascope.errors import InputError
+from semascope.models.layouts import LOGSUMEXP, MEAN, SUM, TopicArray
 from semascope.models.names import name_problem, shown_names
 from semascope.models.sklearn_imports import clone
 
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
 
 Topic = int | str
 """A topic by its number or its name."""
-
-SHARES = ("topic_shares_", "doc_topics_")
-"""Attributes whose rows sum to one, and do so again when topics are removed."""
 
 Model = TypeVar("Model")
 
@@ -80,15 +78,25 @@ def edited(model: Model, plan: Plan) -> Model:
     new._topic_names = plan.names
     if all(group == [topic] for topic, group in enumerate(plan.groups)) and len(plan.groups) == len(new.topic_shares_):
         return new  # type: ignore[no-any-return]
-    new.components_ = _merged_topics(new.components_.T, new.topic_shares_, plan.groups).T
-    removing = sum(map(len, plan.groups)) < len(new.topic_shares_)
-    for name in new.saved_arrays:
-        setattr(new, name, _added(getattr(new, name), plan.groups))
-    for name in SHARES if removing else ():
-        # A document that had nothing else has what is left as the whole corpus has it.
-        instead = new.topic_shares_ if name == "doc_topics_" else np.full(len(plan.groups), 1 / len(plan.groups))
-        _make_whole(getattr(new, name), instead)
+    shares, declared = new.topic_shares_, _over_topics(new)
+    new.components_ = _means(new.components_.T, plan.groups, shares).T  # a column is a topic
+    for name, array in declared.items():
+        setattr(new, name, merged_array(getattr(new, name), array, plan.groups, shares))
+    if sum(map(len, plan.groups)) < len(shares):
+        _make_whole(new.topic_shares_, np.full(len(plan.groups), 1 / len(plan.groups)))
+        for name in (name for name, array in declared.items() if array.sums_to_one and name != "topic_shares_"):
+            # A document that had nothing else has what is left as the whole corpus has it.
+            _make_whole(getattr(new, name), new.topic_shares_)
     return new  # type: ignore[no-any-return]
+
+
+def _over_topics(model: Any) -> dict[str, TopicArray]:
+    """Return the arrays of a model that change with its topics, all of which must say how."""
+    declared = {name: array for name, array in model.saved_arrays.items() if "n_topics" in (array.shape or ())}
+    if silent := [name for name, array in declared.items() if not isinstance(array, TopicArray)]:
+        msg = f"{type(model).__name__}.saved_arrays: {silent[0]} does not declare what becomes of it when topics are merged."
+        raise TypeError(msg)
+    return declared
 
 
 # --- what can be done ----------------------------------------------------------------------------------------------------
@@ -153,23 +161,51 @@ def _refuse(problem: str) -> NoReturn:
 # --- arrays --------------------------------------------------------------------------------------------------------------
 
 
-def _merged_topics(topics: NDArray[Any], shares: NDArray[np.float64], groups: list[list[int]]) -> NDArray[Any]:
-    """P(word | topic) of merged topics is the mean of theirs, by their shares; a column is a topic."""
-    new = topics[:, [group[0] for group in groups]]
-    for column, group in enumerate(groups):
-        if len(group) > 1:
-            weights = shares[group] if shares[group].any() else None
-            new[:, column] = np.average(topics[:, group], axis=1, weights=weights)
-    return new
+def merged_array(values: NDArray[Any], array: TopicArray, groups: list[list[int]], shares: NDArray[np.float64]) -> NDArray[Any]:
+    """Return an array over merged topics, as it declares: each axis of topics in turn.
+
+    Examples
+    --------
+    >>> from semascope.models.layouts import over_topics
+    >>> from semascope.storage.layout import Array
+    >>> square = over_topics(Array(("float64",), ("n_topics", "n_topics")), "mean")
+    >>> merged_array(np.eye(3), square, [[0, 1], [2]], np.array([0.25, 0.25, 0.5])).tolist()
+    [[0.5, 0.0], [0.0, 1.0]]
+    """
+    for axis in array.topic_axes:
+        moved = _MERGED[array.merge](np.moveaxis(np.asarray(values), axis, -1), groups, shares)
+        values = np.moveaxis(moved, -1, axis)
+    return values if len(array.topic_axes) == 1 else np.ascontiguousarray(values)
 
 
-def _added(values: NDArray[Any], groups: list[list[int]]) -> NDArray[Any]:
+def _sums(values: NDArray[Any], groups: list[list[int]], shares: NDArray[np.float64]) -> NDArray[Any]:
     """Add what merged topics have; the last axis is topics."""
-    new = np.asarray(values)[..., [group[0] for group in groups]]
+    new = values[..., [group[0] for group in groups]]
     for column, group in enumerate(groups):
         for topic in group[1:]:
             new[..., column] += values[..., topic]
     return new
+
+
+def _means(values: NDArray[Any], groups: list[list[int]], shares: NDArray[np.float64]) -> NDArray[Any]:
+    """Average what merged topics have, by their shares."""
+    new = values[..., [group[0] for group in groups]]
+    for column, group in enumerate(groups):
+        if len(group) > 1:
+            new[..., column] = np.average(values[..., group], axis=-1, weights=shares[group] if shares[group].any() else None)
+    return new
+
+
+def _log_sums(values: NDArray[Any], groups: list[list[int]], shares: NDArray[np.float64]) -> NDArray[Any]:
+    """Add what merged topics have, of which the values are logarithms."""
+    new = values[..., [group[0] for group in groups]]
+    for column, group in enumerate(groups):
+        for topic in group[1:]:
+            new[..., column] = np.logaddexp(new[..., column], values[..., topic])
+    return new
+
+
+_MERGED = {SUM: _sums, MEAN: _means, LOGSUMEXP: _log_sums}
 
 
 def _make_whole(rows: NDArray[Any], instead: NDArray[np.float64]) -> None:

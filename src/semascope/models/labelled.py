@@ -22,6 +22,7 @@ from semascope.models.given_labels import ONE_NUMBER, given_labels, is_whole_num
 from semascope.models.label_scores import Calibration
 from semascope.models.plotting import Plots
 from semascope.models.predicting_labels import PredictsLabels
+from semascope.models.registry import LABELS
 from semascope.models.reprs import ShowsTopics
 from semascope.models.sklearn_imports import ClassifierTags, check_is_fitted
 from semascope.storage import Directory, Draft
@@ -42,7 +43,7 @@ class LabelledModel(Plots, ShowsTopics, PredictsLabels):
     `label_words_` may have more topics than there are labels: those after them are the background, open to every document.
     """
 
-    noun: ClassVar[str] = "labels"
+    kind: ClassVar[str] = LABELS
 
     eta: float
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, fields
 
 from semascope.corpus.writing import LANGUAGES, VOCABULARY
 from semascope.storage import Layout
@@ -22,6 +23,44 @@ from semascope.storage.layout import (
     probabilities,
 )
 
+SUM, MEAN, LOGSUMEXP = "sum", "mean", "logsumexp"
+"""What may become of entries of topics that are merged."""
+
+
+@dataclass(frozen=True)
+class TopicArray(Array):
+    """Declares an array in which every axis "n_topics" stands for topics.
+
+    merge        what becomes of the entries of topics that are merged, along each of these axes: their sum; their mean, by
+                 how common the topics are; or the logarithm of the sum of their exponentials
+    sums_to_one  whether it does so along the last axis, also when topics are removed
+    """
+
+    merge: str = SUM
+    sums_to_one: bool = False
+
+    @property
+    def topic_axes(self) -> tuple[int, ...]:
+        """The axes that stand for topics."""
+        return tuple(axis for axis, size in enumerate(self.shape or ()) if size == "n_topics")
+
+    @property
+    def is_additive_over_topics(self) -> bool:
+        """Whether the entries of merged topics add up."""
+        return self.merge == SUM
+
+
+def over_topics(array: Array, merge: str, *, sums_to_one: bool = False) -> TopicArray:
+    """Declare what becomes of an array when topics are merged."""
+    settings = {part.name: getattr(array, part.name) for part in fields(Array)}
+    return TopicArray(**settings, merge=merge, sums_to_one=sums_to_one)
+
+
+def additive_over_topics(array: Array, *, sums_to_one: bool = False) -> TopicArray:
+    """Declare that the entries of merged topics add up."""
+    return over_topics(array, SUM, sums_to_one=sums_to_one)
+
+
 PATH = ListOf(ListOf(Number(finite=False), low=2, high=3))
 """Measurements, each beside where it was made."""
 
@@ -36,8 +75,8 @@ FITTED: Mapping[str, Fact] = {
 """Fitted attributes that all models keep in the manifest."""
 
 TOPIC_ARRAYS: Mapping[str, Array] = {
-    "topic_shares_": probabilities("n_topics"),
-    "doc_topics_": probabilities("n_documents", "n_topics"),
+    "topic_shares_": additive_over_topics(probabilities("n_topics"), sums_to_one=True),
+    "doc_topics_": additive_over_topics(probabilities("n_documents", "n_topics"), sums_to_one=True),
 }
 """Fitted attributes that models with topics keep as arrays."""
 

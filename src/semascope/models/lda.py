@@ -19,8 +19,10 @@ from semascope.evaluation.heldout import Completion
 from semascope.inference.draws import Chains, Draw, sample_assignments
 from semascope.inference.topics import fold_in_shard, infer_shard
 from semascope.kernels.heldout import LARGEST_COUNT
+from semascope.models.base import Objective
 from semascope.models.given import can_be_dealt, is_number, is_positive, is_whole, seed_of
 from semascope.models.informed import Resolved, word_prior
+from semascope.models.layouts import additive_over_topics
 from semascope.models.streaming import StreamingModel
 from semascope.models.topicmodel import TopicModel
 from semascope.models.topics import are_distributions
@@ -130,10 +132,13 @@ class LDA(StreamingModel):
     (True, False)
     """
 
+    objectives: ClassVar[Sequence[Objective]] = (
+        Objective("log_likelihood_", "log-likelihood"), Objective("elbo_", "evidence lower bound", "bound"),
+    )  # fmt: skip
     saved_arrays: ClassVar[Mapping[str, Array]] = {
         **TopicModel.saved_arrays,
-        "alpha_": numbers("n_topics", low=TINY),
-        "topic_sizes_": numbers(1, "n_topics", low=0.0, high=HUGE),
+        "alpha_": additive_over_topics(numbers("n_topics", low=TINY)),
+        "topic_sizes_": additive_over_topics(numbers(1, "n_topics", low=0.0, high=HUGE)),
     }
     saved_facts: ClassVar[Mapping[str, Fact]] = {
         **StreamingModel.saved_facts, "eta_": Number(TINY), "log_likelihood_": HISTORY, "elbo_": HISTORY,
@@ -212,6 +217,20 @@ class LDA(StreamingModel):
 
     def _yet_to_come(self, state: Any) -> str:
         return ", before variational EM began" if getattr(state, "phase", None) == COLLAPSED and self.inference == "vb" else ""
+
+    def describe_fit(self) -> str:
+        """Return how many iterations the fit took, in words, and what those before the last phase were for."""
+        counted = len(self.elbo_ or self.log_likelihood_)
+        purpose = "of CVB0" if self.elbo_ else "to learn the priors"
+        before = f"{self.n_iter_ - counted} passes {purpose} and " if self.n_iter_ > counted else ""
+        return f"{before}{counted} iterations"
+
+    def fitted_priors(self) -> dict[str, Any]:
+        """Return α and η, as given or learned; of an η that differs between words, what it is."""
+        alpha, eta = [float(value) for value in self.alpha_], float(self.eta_)
+        of_words = isinstance(self.eta, float | int | str)
+        told = eta if of_words else f"{eta:.4g} at least; more for some words, as the setting eta says"
+        return {"alpha": alpha[0] if len(set(alpha)) == 1 else alpha, "alpha_sum": sum(alpha), "eta": told}
 
     def _word_prior(self, corpus: Corpus) -> Resolved:
         """The prior of the words, and the names of the topics it knows."""

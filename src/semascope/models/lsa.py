@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from operator import itemgetter
 from pathlib import Path
@@ -15,11 +15,12 @@ from semascope.corpus.corpus import Corpus
 from semascope.engines.base import Engine
 from semascope.errors import InputError
 from semascope.inference.lsa import HELLINGER, measured_shard, projected_shard, rows_in_order
-from semascope.models.base import Model
+from semascope.models.base import Model, Objective
 from semascope.models.exact_svd import decomposed
 from semascope.models.given import is_whole
 from semascope.models.hellinger import HellingerEstimate
 from semascope.models.layouts import space_layout
+from semascope.models.registry import DIMENSIONS
 from semascope.models.sklearn_imports import check_is_fitted
 from semascope.storage import Layout
 from semascope.storage.facts import Fact, ListOf, Maybe, Number
@@ -90,7 +91,8 @@ class LSA(HellingerEstimate):
     ['cats']
     """
 
-    noun: ClassVar[str] = "dimensions"
+    kind: ClassVar[str] = DIMENSIONS
+    objectives: ClassVar[Sequence[Objective]] = (Objective("residuals_", "residual"),)
     saved_arrays: ClassVar[Mapping[str, Array]] = {
         "singular_values_": numbers("n_topics", low=0.0, high=HUGE),
         "doc_vectors_": numbers("n_documents", "n_topics"),
@@ -212,6 +214,15 @@ class LSA(HellingerEstimate):
     def _write(self, path: str | Path) -> None:
         self._settle()
         super()._write(path)
+
+    def describe_fit(self) -> str:
+        """Return how many passes the fit took, in words."""
+        return f"{self.n_iter_} passes"
+
+    def without_documents(self) -> Self:
+        """Return a copy that knows nothing of the documents it was fitted to; what does not change is shared."""
+        self._settle()
+        return super().without_documents()
 
     def __getstate__(self) -> Any:
         self._settle()

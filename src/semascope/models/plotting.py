@@ -117,10 +117,8 @@ class Plots:
 
 def history_of(model: Any) -> tuple[list[float], str]:
     """What the fit maximised after each iteration, and what that is called; nothing where the model kept nothing."""
-    for name, said in (("log_likelihood_", "log-likelihood"), ("elbo_", "evidence lower bound")):
-        if len(steps := getattr(model, name, ())):
-            return [float(step) for step in steps], said
-    return [], ""
+    objective, steps = model.fitted_objective()
+    return steps, objective.name
 
 
 def _wanted(themes: Themes, topics: Sequence[Topic] | Topic | None) -> list[int]:

@@ -149,6 +149,13 @@ class PLSA(TopicModel):
         self.tempering_path_ = [(beta, math.exp(-score)) for beta, score in tried]
         return self
 
+    def describe_fit(self) -> str:
+        """Return how many iterations the fit took, in words, and what those to find β were."""
+        counted = len(self.log_likelihood_)
+        searched = f"{self.n_iter_ - counted} passes to find β and " if self.n_iter_ > counted else ""
+        tempered = f" with β = {self.tempering_:.3g}" if self.tempering_ < 1 else ""
+        return f"{searched}{counted} iterations{tempered}"
+
     def _algorithm_for(self, corpus: Corpus) -> EM:
         facts = self._facts_for(corpus)
         if self.tempering is None:

@@ -11,6 +11,7 @@ import polars as pl
 from semascope.corpus.corpus import Corpus
 from semascope.corpus.lexicon import said
 from semascope.errors import InputError
+from semascope.models.layouts import additive_over_topics
 from semascope.models.lda import LDA
 from semascope.models.sklearn_imports import check_is_fitted
 from semascope.storage.layout import ANY, HUGE, Array, numbers
@@ -55,7 +56,7 @@ class PolylingualLDA(LDA):
     """
 
     saved_arrays: ClassVar[Mapping[str, Array]] = {
-        **LDA.saved_arrays, "topic_sizes_": numbers(ANY, "n_topics", low=0.0, high=HUGE),
+        **LDA.saved_arrays, "topic_sizes_": additive_over_topics(numbers(ANY, "n_topics", low=0.0, high=HUGE)),
     }  # fmt: skip
 
     def _problem_when_loaded(self) -> str | None:

@@ -45,6 +45,7 @@ class Taken(NamedTuple):
 class TakesStreams(LabelledModel):
     """A model whose words and labels grow. Subclasses learn."""
 
+    learns_from_streams: ClassVar[bool] = True
     saved_arrays: ClassVar[Mapping[str, Array]] = LABEL_ARRAYS
 
     label_documents_: NDArray[np.int64]

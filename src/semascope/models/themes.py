@@ -13,6 +13,7 @@ from semascope.corpus.analyze import Analyzer
 from semascope.corpus.analyzers import Analyzers
 from semascope.corpus.lexicon import Lexicon
 from semascope.errors import InputError
+from semascope.models.registry import KINDS, LABELS, TOPICS
 
 if TYPE_CHECKING:
     import polars as pl
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
     from semascope.training.labelwords import LabelWords
 
-TOPICS, LABELS = "topics", "labels"
 MOST_TELLING = 20.0
 """A word that is this many times more probable in a topic than everywhere is worth no less than one that is still more so."""
 
@@ -73,13 +73,13 @@ class Themes:
         from semascope.models.sklearn_imports import check_is_fitted  # takes long, and not all who show topics need it
 
         check_is_fitted(model)
-        if not hasattr(model, "topic_names_"):
+        if not KINDS[model.kind].explore:
             msg = f"{type(model).__name__} has no topics to show; see what is near a word with: semascope neighbors"
             raise InputError(msg)
         lexicon = model._lexicon or Lexicon.of([f"x{j}" for j in range(model.n_features_in_)])
         languages = lexicon.languages if len(lexicon.languages) > 1 else ()
         names, analyzer = model.topic_names_, model.analyzer_ or Analyzer()
-        if hasattr(model, "label_names_"):
+        if model.kind == LABELS:
             named = [number < len(model.label_names_) for number in range(len(names))]
             return cls(
                 LABELS,

@@ -23,6 +23,7 @@ from semascope.models.given import is_whole, names_of_features
 from semascope.models.layouts import PATH, TOPIC_ARRAYS, topic_layout
 from semascope.models.names import name_problem
 from semascope.models.plotting import Plots
+from semascope.models.registry import TOPICS
 from semascope.models.reprs import ShowsTopics
 from semascope.models.sklearn_imports import check_is_fitted
 from semascope.models.topics import NamedTopics
@@ -41,9 +42,9 @@ if TYPE_CHECKING:
 class TopicModel(NamedTopics, Plots, ShowsTopics, Model):
     """A model whose topics are distributions over words. Subclasses fit it."""
 
-    noun: ClassVar[str] = "topics"
+    kind: ClassVar[str] = TOPICS
     saved_arrays: ClassVar[Mapping[str, Array]] = TOPIC_ARRAYS
-    """Beside the topics themselves: their last axis is topics, and merged topics add up."""
+    """Beside the topics themselves. Those with an axis of topics declare what becomes of them when topics are merged."""
     saved_facts: ClassVar[Mapping[str, Fact]] = {**Model.saved_facts, "heldout_path_": PATH}
 
     doc_topics_: NDArray[Any]
@@ -193,6 +194,10 @@ class TopicModel(NamedTopics, Plots, ShowsTopics, Model):
         corpus = self.to_corpus(X)
         of_documents = COMMON_ALPHA if prior == COMMON else self._completion_prior()
         return perplexity(self.components_.T, corpus.shards(), self._engine(), prior=of_documents, seed=seed)
+
+    def fitted_priors(self) -> dict[str, Any]:
+        """Return the priors, as given or learned, by their names; here there are none."""
+        return {}
 
     def _completion_prior(self, state: Any = None) -> Completion:
         """Return the model's own prior of a document's topics, fitted or at a state of training.

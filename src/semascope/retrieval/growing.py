@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count
 from pathlib import Path
@@ -18,8 +17,7 @@ from semascope.corpus.lexicon import NAMELESS, Lexicon, said
 from semascope.errors import FormatError, InputError
 from semascope.models.given import is_texts, told_apart
 from semascope.models.load import load
-from semascope.models.lsa import LSA
-from semascope.models.topicmodel import TopicModel
+from semascope.models.registry import KINDS
 from semascope.retrieval.bytopics import TOPICS
 from semascope.retrieval.queries import QueryReader
 from semascope.retrieval.segments import Postings, Segment, merged
@@ -31,6 +29,9 @@ from semascope.storage.layout import flags
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from semascope.models.lsa import LSA
+    from semascope.models.topicmodel import TopicModel
 
 T = TypeVar("T")
 
@@ -139,7 +140,7 @@ class Growing:
                 name = there.get(id(part))
                 home = draft.part(name)
                 if name is None:
-                    part.write(home) if isinstance(part, Segment) else _without_documents(part).save(home)
+                    part.write(home) if isinstance(part, Segment) else part.without_documents().save(home)
                 parts[id(part)] = home.name
             for number, kept in enumerate(alive):
                 draft.array(f"alive_{number}", kept)
@@ -319,10 +320,10 @@ class Growing:
 
 def _problem_of_parts(segments: Sequence[Segment], models: Sequence[Any]) -> str | None:
     """Return what segments and models that were read are not to each other, if anything."""
-    kinds = {SPACE: LSA, TOPICS: TopicModel}
+    kinds = {SPACE: "LSA", TOPICS: "TopicModel"}
     for model, (name, kind) in zip(models, kinds.items(), strict=False):
-        if not isinstance(model, kind) or model.lexicon_ is None:
-            return f"expected {kind.__name__} of words as a model, found {type(model).__name__}"
+        if vectors_by(model) != name or model.lexicon_ is None:
+            return f"expected {kind} of words as a model, found {type(model).__name__}"
         for segment in segments:
             vectors = segment.vectors.get(name)
             if vectors is None or vectors.shape[1] != len(model.components_):
@@ -362,11 +363,7 @@ def _see_that_it_knows(model: Any, corpus: Corpus) -> None:
         raise InputError(msg)
 
 
-def _without_documents(model: Any) -> Any:
-    """A model as an index keeps it: what is known of documents is in the segments."""
-    lean = copy.copy(model)  # LSA first computes what only its corpus can tell
-    if isinstance(model, LSA):
-        lean.doc_vectors_, lean.document_shares_ = model.doc_vectors_[:0], model.document_shares_[:0]
-        return lean
-    lean.doc_topics_ = model.doc_topics_[:0]
-    return lean
+def vectors_by(model: Any) -> str | None:
+    """Return which vectors of documents an index has by a model; none where search does not use it."""
+    kind = KINDS.get(getattr(model, "kind", None) or "")
+    return None if kind is None else kind.vectors

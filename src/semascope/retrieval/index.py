@@ -13,18 +13,17 @@ from semascope.corpus.corpus import Corpus
 from semascope.corpus.rows import Rows
 from semascope.errors import InputError
 from semascope.models.given import is_whole
-from semascope.models.lsa import LSA
 from semascope.models.sklearn_imports import check_is_fitted
-from semascope.models.topicmodel import TopicModel
+from semascope.retrieval.bytopics import TOPICS
 from semascope.retrieval.filters import Where, wanted
-from semascope.retrieval.growing import Growing
+from semascope.retrieval.growing import Growing, vectors_by
 from semascope.retrieval.queries import Queries
 from semascope.retrieval.ranking import Ranking, ranked
 from semascope.retrieval.results import Hit, Hits, QueryWords
 from semascope.retrieval.segments import documents_of
 from semascope.retrieval.showing import MOST_RELATED, NEAR, Near, Shower, telling_words, worth_of
 from semascope.retrieval.similarities import DEFAULT, Similarities
-from semascope.retrieval.space import DIMENSIONS, InSpace, space_of
+from semascope.retrieval.space import DIMENSIONS, SPACE, InSpace, space_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -77,13 +76,14 @@ class Index(Growing):
         if not corpus.n_documents:
             msg = "there are no documents to index."
             raise InputError(msg)
-        if model is not None and not isinstance(model, TopicModel | LSA):
+        vectors = vectors_by(model)
+        if model is not None and vectors is None:
             msg = f"a model to search by must be a topic model or LSA, but was {type(model).__name__}."
             raise InputError(msg)
         if model is not None:
             check_is_fitted(model, "components_")
-        space = model if isinstance(model, LSA) else space_of(corpus, n_dimensions or DIMENSIONS)
-        topics = model if isinstance(model, TopicModel) else None
+        space = model if vectors == SPACE else space_of(corpus, n_dimensions or DIMENSIONS)
+        topics = model if vectors == TOPICS else None
         index = cls._of(corpus, space, topics)
         if path is not None:
             index.save(path)

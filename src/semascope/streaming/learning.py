@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from semascope.errors import FormatError, InputError
 from semascope.models.load import kind_of_model, load
 from semascope.models.online_labeled import OnlineLabeledLDA
+from semascope.models.registry import names_where
 from semascope.storage import check_target, is_directory_of
 from semascope.storage.facts import Fact, ListOf, Maybe, Never, Text, Whole
 from semascope.storage.facts import Record as Facts
@@ -241,6 +242,6 @@ def _model_at(path: Path, folder: Path, new: Callable[[], OnlineLabeledLDA]) -> 
 
 
 def _see_that_it_learns(kind: str, path: Path) -> None:
-    if kind != OnlineLabeledLDA.__name__:
+    if kind not in names_where(streams=True):
         msg = f"{path}: holds {kind}, which does not learn from a stream of labelled lines; give another path."
         raise InputError(msg)
