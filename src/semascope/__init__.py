@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from semascope.engines.mpi import MPIEngine as MPIEngine
     from semascope.engines.spark import SparkEngine as SparkEngine
     from semascope.engines.threads import ThreadEngine as ThreadEngine
+    from semascope.models.ctm import CorrelatedTopicModel as CorrelatedTopicModel
     from semascope.models.informed import InformedPrior as InformedPrior
     from semascope.models.labeled import LabeledLDA as LabeledLDA
     from semascope.models.lda import LDA as LDA

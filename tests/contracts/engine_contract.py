@@ -22,6 +22,7 @@ from semascope.storage import Layout, open_directory
 from semascope.storage.facts import ListOf, Record, Text
 from semascope.storage.layout import numbers
 from semascope.training.checkpoint import Checkpoints
+from semascope.training.ctm import CTM
 from semascope.training.cvb0 import CVB0
 from semascope.training.cvb0_draws import SampledCVB0
 from semascope.training.em import EM
@@ -84,6 +85,7 @@ ALGORITHMS = {
     ),
     "tempered EM": lambda corpus: TemperedEM(5, **facts(corpus), tempering=0.8),
     "tempered EM that finds β": lambda corpus: TemperedEM(5, **facts(corpus)),
+    "variational EM of correlated topics": lambda corpus: CTM(5, **facts(corpus)),
     "Gibbs sampling of labels": labeled_gibbs,
 }  # fmt: skip
 

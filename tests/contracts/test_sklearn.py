@@ -13,7 +13,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from semascope import LDA, LSA, PLSA, Corpus, LabeledLDA
+from semascope import LDA, LSA, PLSA, Corpus, CorrelatedTopicModel, LabeledLDA
 from semascope.errors import InputError
 
 TEXTS = ["cats and dogs", "dogs and cats", "stocks and bonds", "bonds and stocks"]
@@ -35,6 +35,7 @@ class RoundingLabeledLDA(LabeledLDA):
         PLSA(2, random_state=0, dtype="float64", algorithm="textbook"),
         LDA(2, random_state=0),
         LDA(2, random_state=0, inference="vb", alpha="auto", eta="auto"),
+        CorrelatedTopicModel(2, random_state=0),
         LSA(2, random_state=0),
         LSA(2, random_state=0, solver="arpack", weighting="tfidf", dtype="float64"),
         RoundingLabeledLDA(max_iter=5, random_state=0),

@@ -13,6 +13,7 @@ PUBLIC = [
     "Analyzer",
     "Checkpoints",
     "Corpus",
+    "CorrelatedTopicModel",
     "CountedDocuments",
     "Documents",
     "Index",

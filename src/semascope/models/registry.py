@@ -110,6 +110,10 @@ ENTRIES = (
         "LabeledLDA", "semascope.models.labeled", LABELS, ["label_layout"], "labeled", ("alpha", "eta", "background"),
         {"topics": "its labels", "max-iter": "200", "tol": "never", "eta": "0.1"}, title="labeled",
     ),
+    ModelEntry(
+        "CorrelatedTopicModel", "semascope.models.ctm", TOPICS, ["topic_layout"], "ctm", ("topics", "eta", "watch-heldout"),
+        title="CTM",
+    ),
     ModelEntry("OnlineLabeledLDA", "semascope.models.online_labeled", LABELS, ["online_label_layout"], streams=True),
 )  # fmt: skip
 """The models, those that are fitted most first. A new one adds a row."""

@@ -1,0 +1,291 @@
+"""Variational EM for correlated topic models (Blei and Lafferty 2007): a document's topics are softmax(η), and η is normal.
+
+Topics of a document under a Dirichlet prior are all but independent; here topics that are often together have a covariance
+above zero. Each iteration infers mean and variances of every document's η, and makes topics, mean μ and covariance Σ of the
+expected counts and moments. The bound never falls: see `semascope.kernels.logistic_normal`.
+
+Σ has an inverse-Wishart prior, worth as many documents as there are topics, so that it stays definite; topics have a Dirichlet
+prior. As with LDA, the bound has poor local maxima near rough topics, so passes of CVB0 come first: see `training.seeded_vb`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from semascope.corpus.shards import Shard, ShardRef, frozen
+from semascope.engines.base import Locals
+from semascope.engines.exact import Counts, CountTotal, LateCounts, Scalars, ScalarTotal
+from semascope.kernels.logistic_normal import LARGEST, infer_logistic_normal, inverse
+from semascope.storage.facts import Fact, Whole
+from semascope.storage.layout import TINY, Array, numbers
+from semascope.training.cvb0 import CVB0, CVB0State
+from semascope.training.em import StartStats, expected_counts
+from semascope.training.facts import Facts
+from semascope.training.seeded_vb import COLLAPSED_TOLERANCE, MAX_COLLAPSED_PASSES
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MAX_PASSES = 5
+"""Passes over the words of a document in each iteration, which starts where the last one ended."""
+
+DOCUMENT_TOLERANCE = 1e-3
+"""A document has converged when its shares of topics change by no more than this, all together."""
+
+FIRST_VARIANCE = 1.0
+"""Variance of the first Σ, and of its prior."""
+
+SMALLEST_SHARE = 1e-6
+"""Shares of topics that CVB0 finds are lifted to this before their logarithms are taken."""
+
+LARGEST_VARIANCE = 2 * LARGEST**2
+"""No entry of Σ_d (λ − μ)(λ − μ)ᵀ + diag ν² of a document is larger."""
+
+
+class CTMState(NamedTuple):
+    """What all shards share: the fields of `CVB0State`, and those of the normal distribution of η.
+
+    What a phase has no use for is empty.
+
+    mean        μ
+    covariance  Σ
+    collapsed   1 in the passes of CVB0 that come first, then 0
+    """
+
+    topics: NDArray[Any]
+    counts: NDArray[Any]
+    scale: NDArray[np.float64]
+    topic_shares: NDArray[np.float64]
+    prior_part: NDArray[Any]
+    alpha: NDArray[np.float64]
+    document_alpha: NDArray[np.float64]
+    eta: float
+    momentum: float
+    objective: float
+    passes: int
+    mean: NDArray[np.float64]
+    covariance: NDArray[np.float64]
+    collapsed: int
+
+    @classmethod
+    def of_collapsed(cls, state: CVB0State) -> CTMState:
+        """Return a state of the first phase."""
+        return cls(**state._asdict(), mean=np.empty(0), covariance=np.empty((0, len(state.alpha))), collapsed=1)
+
+    def of_cvb0(self) -> CVB0State:
+        """Return the part of CVB0."""
+        return CVB0State(*(getattr(self, name) for name in CVB0State._fields))
+
+
+class CTMStats(NamedTuple):
+    """What an iteration adds up: expected counts of words in topics, moments of η about μ, the bound, documents with words.
+
+    The first row of the moments is Σ_d (λ − μ), those below it are Σ_d (λ − μ)(λ − μ)ᵀ + diag ν².
+    """
+
+    word_topic: LateCounts | CountTotal
+    moments: Counts | CountTotal
+    sums: Scalars | ScalarTotal
+
+
+@dataclass(frozen=True)
+class CTM(Facts):
+    """Settings of the algorithm and facts of the corpus. Its methods are pure functions of their arguments.
+
+    eta  prior of the words in a topic: how often each is taken to have been seen before
+    """
+
+    eta: float = 0.03
+
+    state_type: ClassVar[type] = CTMState
+    state_arrays: ClassVar[Mapping[str, Array]] = {
+        **CVB0.state_arrays,
+        "counts": numbers("n_words", "n_topics", may_be_empty=True),
+        "scale": numbers("n_languages", "n_topics", low=0.0, may_be_empty=True),
+        "mean": numbers("n_topics", may_be_empty=True),
+        "covariance": numbers("n_topics", "n_topics", may_be_empty=True),
+    }
+    state_numbers: ClassVar[Mapping[str, Fact]] = {**CVB0.state_numbers, "collapsed": Whole(0, 1)}
+    local_arrays: ClassVar[Mapping[str, Array]] = {
+        **CVB0.local_arrays,
+        "means": numbers("shard_documents", "n_topics", dtypes=("float64",)),
+        "variances": numbers("shard_documents", "n_topics", low=TINY, dtypes=("float64",)),
+    }
+    objective_name: ClassVar[str] = "bound"
+
+    @cached_property
+    def cvb0(self) -> CVB0:
+        """The algorithm of the first phase."""
+        facts = {part.name: getattr(self, part.name) for part in fields(Facts)}
+        return CVB0(**facts, eta=self.eta)
+
+    def sizes(self) -> dict[str, int]:
+        """Return the dimensions that arrays of checkpoints have."""
+        return self.cvb0.sizes()
+
+    def begin(self, shard: Shard) -> tuple[Locals, StartStats]:
+        """Begin as CVB0 does."""
+        return self.cvb0.begin(shard)
+
+    def start(self, stats: StartStats) -> CTMState:
+        """Start as CVB0 does."""
+        return CTMState.of_collapsed(self.cvb0.start(stats))
+
+    def step(self, shard: Shard, local: Locals, state: CTMState) -> tuple[Locals, Any]:
+        """Make a pass of CVB0, or infer η of the documents of a shard."""
+        if state.collapsed:
+            return self.cvb0.step(shard, local, state.of_cvb0())
+        if "means" in local:
+            means, variances = np.array(local["means"]), np.array(local["variances"])
+        else:
+            theta = np.asarray(self.cvb0.theta_of(local, state.document_alpha), np.float64)
+            means = np.log(np.maximum(theta, SMALLEST_SHARE))
+            means -= means.mean(axis=1, keepdims=True)
+            variances = np.ones_like(means)
+        inferred = infer_documents(shard, Normal(*state[-3:-1]), state.topics, means, variances, MAX_PASSES, DOCUMENT_TOLERANCE)
+        expected = expected_counts(shard.by_word, inferred.weights, inferred.theta, state.topics, self.n_tokens)
+        rows = np.arange(self.n_topics + 1, dtype=np.int32)
+        shape, bound = (self.n_topics + 1, self.n_topics), self.n_documents * LARGEST_VARIANCE
+        sums = Scalars((inferred.bound, float(np.count_nonzero(shard.lengths))))
+        new = {"means": means, "variances": variances, "theta": inferred.theta}
+        return new, CTMStats(expected, Counts(rows, inferred.moments, shape, bound), sums)
+
+    def update(self, state: CTMState, stats: Any) -> CTMState:
+        """Make the next topics, μ and Σ; or take the next step of CVB0, or go over from it."""
+        if not state.collapsed:
+            return self._with_moments(state, stats)
+        new = self.cvb0.update(state.of_cvb0(), stats)
+        change = abs(new.objective - state.objective) if math.isfinite(state.objective) else math.inf
+        if new.passes < MAX_COLLAPSED_PASSES and change >= COLLAPSED_TOLERANCE * abs(state.objective):
+            return CTMState.of_collapsed(new)
+        return self._first_normal(new)
+
+    def _first_normal(self, state: CVB0State) -> CTMState:
+        """Return the first state in which η is normal, with the topics that CVB0 has come to."""
+        kept = self.cvb0.to_keep(state)
+        topics = self._smoothed(kept.counts.astype(np.float64))
+        none = kept.counts[:0]
+        first = CTMState.of_collapsed(kept)._replace(topics=topics, counts=none, scale=none.astype(np.float64))
+        mean, covariance = np.zeros(self.n_topics), FIRST_VARIANCE * np.eye(self.n_topics)
+        return first._replace(prior_part=none[:, 0], mean=mean, covariance=covariance, collapsed=0)
+
+    def _with_moments(self, state: CTMState, stats: CTMStats) -> CTMState:
+        """Make the M-step."""
+        assert isinstance(stats.word_topic, CountTotal)
+        assert isinstance(stats.moments, CountTotal)
+        assert isinstance(stats.sums, ScalarTotal)
+        counts, moments = stats.word_topic.values(np.float64), stats.moments.values(np.float64)
+        sizes, (_, n_documents) = counts.sum(axis=0), stats.sums.sums()
+        if n_documents == 0:
+            return state
+        moved = moments[0] / n_documents
+        squares = (moments[1:] + moments[1:].T) / 2 - n_documents * np.outer(moved, moved)
+        prior = self.n_topics * FIRST_VARIANCE * np.eye(self.n_topics)
+        covariance = (squares + prior) / (n_documents + self.n_topics)
+        return state._replace(
+            topics=self._smoothed(counts), topic_shares=sizes / sizes.sum(), mean=state.mean + moved, covariance=covariance
+        )
+
+    def objective(self, state: CTMState, stats: Any) -> float:
+        """Log-likelihood before a pass of CVB0; or the bound, with logs of the priors but for constants."""
+        if state.collapsed:
+            return self.cvb0.objective(state.of_cvb0(), stats)
+        precision = np.empty_like(state.covariance)
+        log_determinant = float(inverse(state.covariance, precision))
+        of_covariance = -0.5 * self.n_topics * (log_determinant + FIRST_VARIANCE * float(np.trace(precision)))
+        of_topics = self.eta * float(np.log(state.topics, dtype=np.float64).sum())
+        return float(stats.sums.sums()[0]) + of_covariance + of_topics
+
+    def to_judge(self, state: CTMState, history: Sequence[float]) -> Sequence[float]:
+        """The bounds."""
+        return [] if state.collapsed else history[state.passes :]
+
+    def to_send(self, state: CTMState) -> CTMState:
+        """What `step` needs in this phase."""
+        return state._replace(counts=state.counts[:0])
+
+    def to_keep(self, state: CTMState) -> CTMState:
+        """The last state, of the second phase also where the first is interrupted."""
+        return self._first_normal(state.of_cvb0()) if state.collapsed else state
+
+    def document_rows(self, kept: CTMState, local: Locals) -> NDArray[Any]:
+        """P(topic | document)."""
+        return local["theta"] if "means" in local else self.cvb0.theta_of(local, kept.document_alpha)
+
+    def note(self, state: CTMState) -> str:
+        """The phase."""
+        return f"collapsed pass {state.passes}" if state.collapsed else ""
+
+    def state_problem(self, state: CTMState, history: Sequence[float]) -> str | None:
+        """Return what arrays of a state that was read are not to each other, if anything."""
+        if state.passes > len(history) or (state.collapsed and state.passes != len(history)):
+            return f"there were {len(history):,} iterations, but {state.passes:,} passes of CVB0 are stated"
+        if state.collapsed:
+            empty = [name for name in ("counts", "scale") if not len(getattr(state, name))]
+            return f"{empty[0]} of the phase is missing" if empty else self.cvb0.state_problem(state.of_cvb0(), history)
+        return normal_problem(state.mean, state.covariance)
+
+    def local_problem(self, shard: ShardRef, local: Locals) -> str | None:
+        """Return what arrays of a shard that were read are not to each other and to the shard, if anything."""
+        if "means" in local:
+            return None if {"variances", "theta"} <= local.keys() else "there is no array 'variances' or 'theta'"
+        return self.cvb0.local_problem(shard, local)
+
+    def _smoothed(self, counts: NDArray[np.float64]) -> NDArray[Any]:
+        """P(word | topic), with the prior of words."""
+        topics = counts + self.eta
+        return (topics / topics.sum(axis=0)).astype(self.dtype)
+
+
+class Inferred(NamedTuple):
+    """What was inferred of the documents of a shard: see `infer_logistic_normal`."""
+
+    theta: NDArray[Any]
+    weights: NDArray[Any]
+    moments: NDArray[np.float64]
+    bound: float
+
+
+class Normal(NamedTuple):
+    """The prior of η."""
+
+    mean: NDArray[np.float64]
+    covariance: NDArray[np.float64]
+
+
+def infer_documents(
+    shard: Shard,
+    prior: Normal,
+    topics: NDArray[Any],
+    means: NDArray[np.float64],
+    variances: NDArray[np.float64],
+    max_passes: int,
+    tolerance: float,
+) -> Inferred:
+    """Infer mean and variances of η, in place, from where they are."""
+    n_topics, dtype = topics.shape[1], topics.dtype
+    precision = np.empty((n_topics, n_topics))
+    log_determinant = -inverse(np.array(prior.covariance, np.float64), precision)
+    theta, weights = np.empty((shard.n_documents, n_topics), dtype), np.empty(len(shard.rows.words), dtype)
+    moments, mean = np.zeros((n_topics + 1, n_topics)), np.array(prior.mean, np.float64)
+    bound = infer_logistic_normal(
+        *shard.rows, frozen(topics, dtype), mean, precision, log_determinant, max_passes, tolerance,
+        means, variances, theta, weights, moments,
+    )  # fmt: skip
+    return Inferred(theta, weights, moments, bound)
+
+
+def normal_problem(mean: NDArray[Any], covariance: NDArray[Any]) -> str | None:
+    """Return what keeps arrays from being mean and covariance, if anything."""
+    matrix = np.array(covariance, np.float64)
+    if len(matrix) != len(mean) or not len(mean):
+        return "the mean or the covariance is missing"
+    if not np.array_equal(matrix, matrix.T) or math.isnan(inverse(matrix, np.empty_like(matrix))):
+        return "the covariance is not symmetric and positive definite"
+    return None
