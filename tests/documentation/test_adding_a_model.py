@@ -53,10 +53,9 @@ def package(tmp_path):
     rows, n_rows = re.subn(CTM_ROW, "", registry.read_text(encoding="utf-8"), flags=re.DOTALL)
     assert n_rows == 1
     registry.write_text(rows, encoding="utf-8")
-    left = [
-        path for path in copy.rglob("*.py") if "logistic_normal" in (text := path.read_text("utf-8")) or "models.ctm" in text
-    ]
-    assert [path.relative_to(copy).as_posix() for path in left] == ["__init__.py"], "which type checkers alone read"
+    texts = {path.relative_to(copy).as_posix(): path.read_text(encoding="utf-8") for path in copy.rglob("*.py")}
+    left = [name for name, text in texts.items() if "logistic_normal" in text or "models.ctm" in text]
+    assert left == ["__init__.py"], "which type checkers alone read"
     return copy
 
 

@@ -165,7 +165,7 @@ class CorrelatedTopicModel(TopicModel):
         centered = covariance - covariance.mean(axis=0) - covariance.mean(axis=1)[:, None] + covariance.mean()
         deviations = np.sqrt(np.maximum(np.diag(centered), 0.0))
         scale = np.divide(1.0, deviations, out=np.zeros_like(deviations), where=deviations > 0)
-        return np.clip(centered * scale * scale[:, None], -1.0, 1.0)
+        return np.asarray(np.clip(centered * scale * scale[:, None], -1.0, 1.0), np.float64)
 
     def fitted_priors(self) -> dict[str, Any]:
         """Return η of the words."""

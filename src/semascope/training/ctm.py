@@ -240,7 +240,7 @@ class CTM(Facts):
     def _smoothed(self, counts: NDArray[np.float64]) -> NDArray[Any]:
         """P(word | topic), with the prior of words."""
         topics = counts + self.eta
-        return (topics / topics.sum(axis=0)).astype(self.dtype)
+        return np.asarray(topics / topics.sum(axis=0), self.dtype)
 
 
 class Inferred(NamedTuple):
