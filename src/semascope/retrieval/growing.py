@@ -15,6 +15,7 @@ from semascope.corpus.analyzers import Analyzers, analyzer_of, for_vocabulary
 from semascope.corpus.corpus import Corpus
 from semascope.corpus.lexicon import NAMELESS, Lexicon, said
 from semascope.errors import FormatError, InputError
+from semascope.models.base import Model
 from semascope.models.given import is_texts, told_apart
 from semascope.models.load import load
 from semascope.models.registry import KINDS
@@ -365,5 +366,4 @@ def _see_that_it_knows(model: Any, corpus: Corpus) -> None:
 
 def vectors_by(model: Any) -> str | None:
     """Return which vectors of documents an index has by a model; none where search does not use it."""
-    kind = KINDS.get(getattr(model, "kind", None) or "")
-    return None if kind is None else kind.vectors
+    return KINDS[model.kind].vectors if isinstance(model, Model) else None
