@@ -140,7 +140,7 @@ def _of_model(model: Any) -> dict[str, Any]:
 
 def _objectives_of(model: Any) -> dict[str, float | None]:
     """Return what a fit may have improved, by name, as it was in the end."""
-    steps = {objective.attribute: getattr(model, objective.attribute, ()) for objective in model.objectives}
+    steps = {objective.attribute: list(getattr(model, objective.attribute, ())) for objective in model.objectives}
     return {name.strip("_"): float(of[-1]) if len(of) else None for name, of in steps.items()}
 
 
