@@ -24,7 +24,7 @@ import numpy as np
 import polars as pl
 
 from benchmarks import harness
-from semascope.corpus.stopwords import stop_words_of
+from semascope.corpus.text.languages import stop_words_of
 
 LIMIT, REFUSED = 700 << 20, 900 << 20
 TOPICS = 50

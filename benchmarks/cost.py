@@ -16,12 +16,12 @@ import numpy as np
 
 from benchmarks import harness
 from semascope import ThreadEngine
-from semascope.corpus.rows import Rows
-from semascope.corpus.shards import Shard, cut, read_only, shard_of
-from semascope.kernels.compile import kernel
-from semascope.kernels.em import add, dot, finish, log_part, weight
-from semascope.machine import usable_cores
-from semascope.training.em import EM, EMState
+from semascope.corpus.csr import CSR
+from semascope.corpus.shards import Shard, cut_shards, read_only, shard_of
+from semascope.kernels.jit import kernel
+from semascope.kernels.plsa import add, dot, finish, log_part, weight
+from semascope.resources import usable_cores
+from semascope.training.plsa import EM, EMState
 
 WORDS = (10_000, 30_000, 100_000, 300_000)
 TOPICS = (32, 64, 128, 256, 512)
@@ -55,8 +55,8 @@ def zipf_shards(n_words: int) -> list[Shard]:
     word = np.searchsorted(cumulative[:-1], random.random(int(lengths.sum())))
     key, count = np.unique(np.repeat(np.arange(len(lengths)), lengths) * n_words + word, return_counts=True)
     ends = np.searchsorted(key, np.arange(len(lengths) + 1) * n_words)
-    rows = read_only(Rows(ends, (key % n_words).astype(np.int32), count.astype(np.float32)))
-    shards = [shard_of(rows, number, *bounds, n_words) for number, bounds in enumerate(cut(rows.ends))]
+    rows = read_only(CSR(ends, (key % n_words).astype(np.int32), count.astype(np.float32)))
+    shards = [shard_of(rows, number, *bounds, n_words) for number, bounds in enumerate(cut_shards(rows.ends))]
     for shard in shards:
         _ = shard.by_word  # made once and kept in a fit
     return shards
@@ -69,15 +69,15 @@ def _cell(shards: list[Shard], n_words: int, n_topics: int, repeats: int) -> dic
     em = EM(n_topics, sum(shard.n_documents for shard in shards), n_words, n_tokens, SEED)
     topics = np.random.default_rng(SEED).random((n_words, n_topics), dtype=np.float32)
     state = EMState(topics / topics.sum(axis=0), np.full(n_topics, 1 / n_topics), 0.0)
-    with ThreadEngine().place(shards) as placed:
-        placed.begin(em.begin)
+    with ThreadEngine().open(shards) as placed:
+        placed.begin(em.init_shard)
 
         def tiles() -> float:
             stats = placed.step(partial(_step_and_stay, em), state)
             em.update(state, stats)
             return em.objective(state, stats)
 
-        plain = PlainLoop(shards, [em.begin(shard)[0]["theta"] for shard in shards], state.topics)
+        plain = PlainLoop(shards, [em.init_shard(shard)[0]["theta"] for shard in shards], state.topics)
         assert abs(tiles() - plain()) < 1e-5 * abs(plain()), "both give the same log-likelihood"
         found = harness.compare({"tiles": tiles, "plain": plain}, repeats=repeats)
     return {
@@ -148,12 +148,12 @@ def _plot(cells: list[dict[str, Any]]) -> str:
     mpl.use("Agg")
     import matplotlib.pyplot as plt
 
-    colours = ("#000000", "#E69F00", "#56B4E9", "#009E73", "#D55E00")
+    colors = ("#000000", "#E69F00", "#56B4E9", "#009E73", "#D55E00")
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), sharex=True, layout="constrained")
-    for topics, colour, marker in zip(sorted({cell["topics"] for cell in cells}), colours, "osD^v", strict=False):
+    for topics, color, marker in zip(sorted({cell["topics"] for cell in cells}), colors, "osD^v", strict=False):
         line = [cell for cell in cells if cell["topics"] == topics]
         words = [cell["words"] for cell in line]
-        style = {"color": colour, "marker": marker}
+        style = {"color": color, "marker": marker}
         left.plot(words, [_nanoseconds(cell, "seconds") for cell in line], label=f"{topics} topics", **style)
         left.plot(words, [_nanoseconds(cell, "plain_seconds") for cell in line], linestyle=":", **style)
         right.plot(words, [cell["ratio"] for cell in line], **style)

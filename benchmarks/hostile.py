@@ -37,7 +37,7 @@ __all__ = ["Case", "Outcome", "attack", "run", "sample", "show"]
 WORKERS = 2
 FULL = {"directories": 6_000, "commands": 600, "sources": 500, "journals": 120}
 QUICK = {"directories": 400, "commands": 60, "sources": 60, "journals": 30}
-MOST_LISTED = 60
+MAX_LISTED = 60
 """Failures that are printed; all are in the result."""
 SEED = 0
 
@@ -162,7 +162,7 @@ def show(result: dict[str, Any]) -> None:
     harness.show("By field", ("field", *KINDS), by_field)
     for title, listed in (("Nothing was mutated", result["unharmed"]), ("Failures", result["failures"])):
         if listed:
-            told = [(one["case"], one["kind"], one["step"], one["detail"][:160]) for one in listed[:MOST_LISTED]]
+            told = [(one["case"], one["kind"], one["step"], one["detail"][:160]) for one in listed[:MAX_LISTED]]
             harness.show(f"{title}: {len(listed):,}", ("case", "kind", "step", "what"), told)
 
 

@@ -2,7 +2,7 @@
 
 CACM, CRAN, TIME, CISI and MED, stemmed, without stop words: MAP of hybrid search with the defaults of the package, with a topic
 model (LDA, 128 topics, mean over six starts) and without one, beside BM25, the space alone and the likelihood alone; the paired
-randomisation test against BM25 for each start. How the defaults were chosen: over a grid of dimensions and weights, for each
+randomization test against BM25 for each start. How the defaults were chosen: over a grid of dimensions and weights, for each
 collection the setting that gains most on the four others, and what it gains on the one left out.
 
 Takes about eight minutes on two cores; with --quick, two starts and a smaller grid, about two.
@@ -20,9 +20,9 @@ from benchmarks import harness
 from benchmarks.claims import Claim
 from benchmarks.searching import COLLECTIONS, Searched
 from semascope import LDA, Index
-from semascope.evaluation.ranking import randomisation_test
+from semascope.evaluation.ranking import randomization_test
 from semascope.retrieval.fusion import WITH_TOPICS, WITHOUT, Hybrid, Weights
-from semascope.retrieval.space import DIMENSIONS, space_of
+from semascope.retrieval.lsa_space import DIMENSIONS, space_of
 
 N_TOPICS = 128
 STARTS, QUICK_STARTS = 6, 2
@@ -71,8 +71,8 @@ def _collection(searched: Searched, quick: bool) -> dict[str, Any]:
         "lda": fmean(_mean(_precisions(searched, index, "lda")) for index in indexes),
         PLAIN: _mean(without := _precisions(searched, plain, "hybrid")),
         TOPICS: fmean(map(_mean, hybrid)),
-        "p": median(randomisation_test(one, baseline) for one in hybrid),
-        "p, no topics": randomisation_test(without, baseline),
+        "p": median(randomization_test(one, baseline) for one in hybrid),
+        "p, no topics": randomization_test(without, baseline),
         "grid": _grid(searched, indexes, quick),
     }
 

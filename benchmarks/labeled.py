@@ -32,7 +32,7 @@ import scipy.sparse as sp
 
 from benchmarks import environments, harness
 from benchmarks.claims import Claim
-from benchmarks.labelled_data import Split, debian, words_of
+from benchmarks.labeled_data import Split, debian, words_of
 from benchmarks.lda import worker_environment
 from benchmarks.lda_worker import THREADS
 from semascope import Corpus

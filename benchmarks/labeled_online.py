@@ -30,7 +30,7 @@ import numpy as np
 
 from benchmarks import harness, labeled_figures
 from benchmarks.claims import Claim
-from benchmarks.labelled_data import COLLECTIONS, Split
+from benchmarks.labeled_data import COLLECTIONS, Split
 from semascope import LabeledLDA, OnlineLabeledLDA
 
 TENTHS = 10

@@ -9,7 +9,7 @@ semascope's two models take their default settings and threshold. scikit-learn's
 on tf-idf, with its default penalty and with a weaker one, of which no other value was tried. tomotopy (PLDAModel without latent
 topics, with its default settings but for α = η = 0.1 to begin with) tells how much of a
 document is due to each label; from what share on a label is taken, and whether the first one always is, is chosen in its
-favour on training documents, taken as if nobody knew their labels.
+favor on training documents, taken as if nobody knew their labels.
 
 A model that learns from a stream cannot learn how scores become probabilities. Its fixed map was found on news of Reuters, so
 that its F1 here is not that of a collection that it has never met; rankings by a map of this kind depend on it too.
@@ -41,7 +41,7 @@ from benchmarks import harness
 from benchmarks.claims import Claim
 from benchmarks.environments import NoEnvironmentError
 from benchmarks.labeled import work, written
-from benchmarks.labelled_data import Labelled, reuters
+from benchmarks.labeled_data import Labeled, reuters
 from benchmarks.lda_worker import THREADS
 from semascope import Corpus, LabeledLDA, OnlineLabeledLDA
 
@@ -71,8 +71,8 @@ class Answer(NamedTuple):
 class Task:
     """Documents to learn from and to predict, with labels among the same names."""
 
-    train: Labelled
-    test: Labelled
+    train: Labeled
+    test: Labeled
     names: list[str]
 
     @classmethod
@@ -91,10 +91,10 @@ class Task:
         return table
 
 
-def _only(documents: Labelled, names: set[str]) -> Labelled:
+def _only(documents: Labeled, names: set[str]) -> Labeled:
     kept = [[label for label in labels if label in names] for labels in documents.labels]
     places = [place for place, labels in enumerate(kept) if labels]
-    return Labelled([documents.texts[place] for place in places], [kept[place] for place in places], documents.analyzer)
+    return Labeled([documents.texts[place] for place in places], [kept[place] for place in places], documents.analyzer)
 
 
 def run(quick: bool) -> dict[str, Any]:

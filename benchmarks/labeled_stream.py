@@ -1,4 +1,4 @@
-"""Does a stream of labelled documents stay as fast and as small as it was?
+"""Does a stream of labeled documents stay as fast and as small as it was?
 
 First, weaknesses of software (CVE) in the order of time, as texts, 256 at a time: seconds of each tenth of the stream, the last
 compared with the first. Kernels are compiled before. Documents grow longer over the years, so that seconds per word are what
@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import harness
-from benchmarks.labelled_data import Labelled, cve, debian
+from benchmarks.labeled_data import Labeled, cve, debian
 from semascope import OnlineLabeledLDA
 
 SEED = 0
@@ -46,7 +46,7 @@ def run(quick: bool) -> dict[str, Any]:
     """Feed all streams."""
     documents, repeats = cve(), 1 if quick else 5
     shuffled = np.random.default_rng(SEED).permutation(len(documents.texts))
-    mixed = Labelled([documents.texts[i] for i in shuffled], [documents.labels[i] for i in shuffled], documents.analyzer)
+    mixed = Labeled([documents.texts[i] for i in shuffled], [documents.labels[i] for i in shuffled], documents.analyzer)
     orders = {"by time": by_tenths(documents, repeats), "in random order": by_tenths(mixed, repeats)}
     del documents, mixed
     small = in_fresh_process(Tweets.of(debian()), TWEETS // 20 if quick else TWEETS)
@@ -77,12 +77,12 @@ def run(quick: bool) -> dict[str, Any]:
 # --- documents of many years -------------------------------------------------------------------------------------------------
 
 
-def by_tenths(documents: Labelled, repeats: int) -> dict[str, Any]:
+def by_tenths(documents: Labeled, repeats: int) -> dict[str, Any]:
     """Seconds of each tenth of a stream, in the median of several runs."""
-    _tenths(Labelled(documents.texts[:5000], documents.labels[:5000], documents.analyzer))  # compiles the kernels
+    _tenths(Labeled(documents.texts[:5000], documents.labels[:5000], documents.analyzer))  # compiles the kernels
     others = harness.OthersWork()
     start = len(documents.texts) * (TENTHS - 1) // TENTHS
-    last = Labelled(documents.texts[start:], documents.labels[start:], documents.analyzer)
+    last = Labeled(documents.texts[start:], documents.labels[start:], documents.analyzer)
     runs, alone = [], []
     for _ in range(repeats):
         runs.append(_tenths(documents))
@@ -103,7 +103,7 @@ def by_tenths(documents: Labelled, repeats: int) -> dict[str, Any]:
     }
 
 
-def _tenths(documents: Labelled) -> list[dict[str, float]]:
+def _tenths(documents: Labeled) -> list[dict[str, float]]:
     """Seconds, documents, words and documents of several labels of each tenth; a batch belongs to that which it begins in."""
     model, n = OnlineLabeledLDA(random_state=SEED), len(documents.texts)
     found = [{"seconds": 0.0, "documents": 0, "words": 0.0, "shared": 0} for _ in range(TENTHS)]
@@ -139,7 +139,7 @@ class Tweets:
     labels: list[list[str]]
 
     @classmethod
-    def of(cls, documents: Labelled) -> Tweets:
+    def of(cls, documents: Labeled) -> Tweets:
         corpus = documents.corpus.filter(np.diff(documents.corpus.rows.ends) > 0)
         rows = corpus.rows
         totals = np.concatenate([[0], np.cumsum(rows.counts, dtype=np.int64)])

@@ -137,7 +137,7 @@ def pythons_of(systems: Mapping[str, System]) -> tuple[dict[str, str], dict[str,
     return pythons, left_out
 
 
-# --- data and judgement ----------------------------------------------------------------------------------------------------
+# --- data and judgment ----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-# Okabe and Ito's colours, which colour-blind people can tell apart; markers say the same without colour.
+# Okabe and Ito's colors, which color-blind people can tell apart; markers say the same without color.
 STYLES = {
     "semascope": {"color": "#D55E00", "marker": "o", "linewidth": 2.2, "zorder": 3},
     "semascope vb": {"color": "#D55E00", "marker": "o", "linewidth": 2.2, "zorder": 3},
@@ -31,7 +31,7 @@ STYLES = {
 class Target(NamedTuple):
     """What is to be reached.
 
-    peer  system whose target it is, and whose colour the line has
+    peer  system whose target it is, and whose color the line has
     said  what it is called
     room  perplexities above this many times the best are left out: first steps would squeeze all that matters into a strip
     """

@@ -22,7 +22,7 @@ from benchmarks import data, harness
 from benchmarks.harness import Iterations
 from semascope import Analyzer, Corpus, ThreadEngine
 from semascope.evaluation.heldout import perplexity
-from semascope.judging import hold_out
+from semascope.model_selection import hold_out
 from semascope.training.cvb0 import CVB0, FEW_FROM
 from semascope.training.loop import run as training
 from semascope.training.stopping import StopRule

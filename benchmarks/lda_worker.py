@@ -56,7 +56,7 @@ class Recorder:
             self.points[-1]["alpha"] = np.asarray(alpha).tolist()
         if self._seconds > self.limit:
             raise TimeIsUpError
-        self.start()
+        self.init_state()
 
     def take_if_wanted(self, iterations: int, topics: Callable[[], Any]) -> None:
         if iterations in self.at:
@@ -89,7 +89,7 @@ def semascope(order: Order, recorder: Recorder) -> None:
     engine = ThreadEngine(order.threads)
     LDA(2, max_iter=2, engine=engine).fit(order.counts[:500])  # compiles the kernels
     corpus = Corpus.from_matrix(order.counts)
-    with observed(lambda moment: recorder.take_if_wanted(moment.iteration, lambda: moment.outcome().topics)):
+    with observed(lambda info: recorder.take_if_wanted(info.iteration, lambda: info.outcome().topics)):
         recorder.start()
         model = LDA(order.topics, random_state=order.seed, engine=engine).fit(corpus)
     recorder.take(model.n_iter_, lambda: model.components_.T)
@@ -104,10 +104,10 @@ def semascope_vb(alpha: Any, order: Order, recorder: Recorder) -> None:
     LDA(2, max_iter=2, **settings).fit(order.counts[:500])  # compiles the kernels
     corpus = Corpus.from_matrix(order.counts)
 
-    def note(moment: Any) -> None:
-        if moment.iteration in recorder.at:
-            kept = moment.outcome()
-            recorder.take(moment.iteration, lambda: kept.topics, kept.document_alpha)
+    def note(info: Any) -> None:
+        if info.iteration in recorder.at:
+            kept = info.outcome()
+            recorder.take(info.iteration, lambda: kept.topics, kept.document_alpha)
 
     with observed(note):
         recorder.start()

@@ -39,7 +39,7 @@ from benchmarks.claims import Claim
 from benchmarks.lda import worker_environment
 from semascope import LDA, Corpus
 from semascope.kernels.draws import sweep_documents
-from semascope.training.cvb0_draws import FIXED_SWEEPS, MIDDLES, NOT_KEPT, padded, sampled_alpha, sampled_eta
+from semascope.training.cvb0_sampled import FIXED_SWEEPS, MIDDLES, NOT_KEPT, padded, sampled_alpha, sampled_eta
 
 DOCUMENTS, WORDS, TOPICS, EMPTY = 2500, 800, 20, 2000
 ALPHA_SUM = 1.55

@@ -1,7 +1,7 @@
 """How long does LSA take, and how near does it come to the best approximation?
 
 20 Newsgroups, square roots of probabilities, rank 200, two cores: semascope's LSA with default settings, on two threads and on
-one, against scikit-learn's TruncatedSVD, randomised with its defaults and by ARPACK, and against gensim's LsiModel in an
+one, against scikit-learn's TruncatedSVD, randomized with its defaults and by ARPACK, and against gensim's LsiModel in an
 environment of its own. Theirs is double precision, and ours single, by default; the table has theirs in single precision, too.
 All are given the matrix in memory and give vectors of words, and all but gensim those of documents. One evaluator judges the
 words' vectors V: the residual ‖A − A V Vᵀ‖ / ‖A‖. All take turns, so that what disturbs the machine disturbs all.
@@ -31,7 +31,7 @@ from semascope import LSA, Analyzer, Corpus, ThreadEngine, read
 
 RANK, QUICK_RANK = 200, 100
 OURS, ONE, SOON = "semascope", "semascope, 1 thread", "semascope, fewest passes"
-RANDOMISED, ARPACK, GENSIM = "sklearn", "sklearn ARPACK", "gensim"
+RANDOMIZED, ARPACK, GENSIM = "sklearn", "sklearn ARPACK", "gensim"
 SINGLE = ", single precision"
 
 
@@ -61,11 +61,11 @@ def run(quick: bool) -> dict[str, Any]:
         return fit
 
     ours = {OURS: semascope(OURS, 2)}
-    randomised = {RANDOMISED + kind: scikit_learn(RANDOMISED, "randomized", kind) for kind in matrices}
+    randomized = {RANDOMIZED + kind: scikit_learn(RANDOMIZED, "randomized", kind) for kind in matrices}
     exact = {ARPACK + kind: scikit_learn(ARPACK, "arpack", kind) for kind in matrices}
     with harness.cores(2), ExitStack() as running:
         gensim = {GENSIM + kind: running.enter_context(Gensim.started(matrices[kind], rank)) for kind in matrices}
-        quick_ones = {**ours, ONE: semascope(ONE, 1), SOON: semascope(SOON, 2, max_iter=1), **randomised, **gensim}
+        quick_ones = {**ours, ONE: semascope(ONE, 1), SOON: semascope(SOON, 2, max_iter=1), **randomized, **gensim}
         fast = harness.compare(quick_ones, repeats=2 if quick else 7, clock=clock)
         slow = harness.compare({**ours, **exact}, repeats=1 if quick else 3)
         vectors |= {name: of_gensim.vectors() for name, of_gensim in gensim.items()}
@@ -87,8 +87,8 @@ def _goals(seconds: dict[str, float], residuals: dict[str, float], others: float
         return seconds[name] / seconds[ours]
 
     return [
-        harness.goal("sklearn / semascope", times(RANDOMISED), at_least=4, others=others),
-        harness.goal("residual / sklearn's", residuals[OURS] / residuals[RANDOMISED], at_most=1),
+        harness.goal("sklearn / semascope", times(RANDOMIZED), at_least=4, others=others),
+        harness.goal("residual / sklearn's", residuals[OURS] / residuals[RANDOMIZED], at_most=1),
         harness.goal("ARPACK / semascope", times(ARPACK), at_least=8, others=others),
         harness.goal("residual / ARPACK's", residuals[OURS] / residuals[ARPACK], at_most=1.001),
         harness.goal("gensim / semascope", times(GENSIM), at_least=8, others=others),
@@ -157,7 +157,7 @@ def claims(result: dict[str, Any]) -> list[Claim]:
     seconds, residuals, runs = result["seconds"], result["residuals"], result["runs"]
     others = max(runs["fast"]["others"], runs["slow"]["others"])
     found = []
-    for peer, system, how in (("scikit-learn", RANDOMISED, ""), ("scikit-learn", ARPACK, ", ARPACK"), ("gensim", GENSIM, "")):
+    for peer, system, how in (("scikit-learn", RANDOMIZED, ""), ("scikit-learn", ARPACK, ", ARPACK"), ("gensim", GENSIM, "")):
         for precision in ("", SINGLE):
             name = system + precision
             found.append(Claim(f"fit{how}{precision}", seconds[OURS], seconds[name], peer, others=others))

@@ -7,19 +7,19 @@ from contextlib import contextmanager
 from typing import Any
 
 from semascope.models import base
-from semascope.training.loop import Moment, Watcher
+from semascope.training.loop import Callback, IterationInfo
 
 
 @contextmanager
-def observed(observer: Watcher) -> Iterator[None]:
+def observed(observer: Callback) -> Iterator[None]:
     """Have every fit meanwhile observed."""
     run = base.run
 
-    def run_observed(*arguments: Any, watch: Watcher | None = None, **options: Any) -> Any:
-        def both(moment: Moment, /) -> None:
-            observer(moment)
+    def run_observed(*arguments: Any, watch: Callback | None = None, **options: Any) -> Any:
+        def both(info: IterationInfo, /) -> None:
+            observer(info)
             if watch:
-                watch(moment)
+                watch(info)
 
         return run(*arguments, watch=both, **options)
 

@@ -17,12 +17,12 @@ from benchmarks import data, harness
 from benchmarks.claims import Claim
 from benchmarks.harness import Iterations
 from semascope import PLSA, Corpus, ThreadEngine
-from semascope.engines.exact import CountTotal, LateCounts
-from semascope.kernels.compile import kernel
-from semascope.kernels.em import add, add_four
-from semascope.kernels.exact import divide_columns
+from semascope.engines.exact_sums import CountTotal, LazyCounts
+from semascope.kernels.exact_sums import divide_columns
+from semascope.kernels.jit import kernel
+from semascope.kernels.plsa import add, add_four
 from semascope.training import loop
-from semascope.training.em import EM, EMStats
+from semascope.training.plsa import EM, EMStats
 from semascope.training.stopping import StopRule
 
 TOPICS = 128
@@ -172,15 +172,15 @@ class PlainTotal(CountTotal):
     def column_sums(self):
         return plain_column_sums(self.table).astype(np.float64)
 
-    def columns_normalised(self, dtype):
+    def columns_normalized(self, dtype):
         sums = plain_column_sums(self.table)
         divisors = np.divide(1, sums, out=np.zeros_like(sums), where=sums > 0)
-        normalised = np.empty(self.table.shape, dtype)
-        divide_columns(self.table, divisors, normalised)
-        return normalised
+        normalized = np.empty(self.table.shape, dtype)
+        divide_columns(self.table, divisors, normalized)
+        return normalized
 
 
-class PlainCounts(LateCounts):
+class PlainCounts(LazyCounts):
     """Expected counts that are added as they are."""
 
     def add_to(self, table, scale, first, last):

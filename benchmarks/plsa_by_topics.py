@@ -19,10 +19,10 @@ import numpy as np
 from benchmarks import data, harness
 from semascope import PLSA, Analyzer, Corpus, ThreadEngine
 from semascope.corpus.shards import Shard
-from semascope.engines.exact import Accumulator, CountTotal, LateCounts
-from semascope.kernels.compile import kernel
-from semascope.kernels.em import add, add_four, dot, dot_four, log_part, weight
-from semascope.training.em import EM, EMState, expected_counts
+from semascope.engines.exact_sums import Accumulator, CountTotal, LazyCounts
+from semascope.kernels.jit import kernel
+from semascope.kernels.plsa import add, add_four, dot, dot_four, log_part, weight
+from semascope.training.plsa import EM, EMState, expected_counts
 
 COLLECTION = "ir/med"
 TOPICS = 32
@@ -116,12 +116,12 @@ class Rank:
         """The start of semascope's PLSA for this seed; every rank makes the whole of it, and keeps its columns."""
         pieces, first, statistics = [], 0, Accumulator()
         for shard in shards:
-            local, stats = self._em.begin(shard)
+            local, stats = self._em.init_shard(shard)
             statistics.add(stats)
             last = first + len(shard.rows.words)
             pieces.append(Piece(shard, slice(first, last), np.ascontiguousarray(local["theta"][:, self._mine])))
             first = last
-        return pieces, self._em.start(statistics.total)
+        return pieces, self._em.init_state(statistics.total)
 
     def iterate(self) -> float:
         """One iteration; the log-likelihood before it."""
@@ -143,10 +143,10 @@ class Rank:
             )
             counts.add(self._expected(piece, weights))
             piece.theta = new_theta
-        self.topics = counts.columns_normalised(self._em.dtype)  # a topic's words are all here
+        self.topics = counts.columns_normalized(self._em.dtype)  # a topic's words are all here
         return log_likelihood
 
-    def _expected(self, piece: Piece, weights: np.ndarray) -> LateCounts:
+    def _expected(self, piece: Piece, weights: np.ndarray) -> LazyCounts:
         return expected_counts(piece.shard.by_word, weights, piece.theta, self.topics, self._em.n_tokens)
 
     def gather(self) -> tuple[np.ndarray, np.ndarray]:

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-# Okabe and Ito's colours, which colour-blind people can tell apart; markers say the same without colour.
+# Okabe and Ito's colors, which color-blind people can tell apart; markers say the same without color.
 STYLES = {
     "Baseline": {"color": "#000000", "marker": "s"},
     "None": {"color": "#E69F00", "marker": "D"},

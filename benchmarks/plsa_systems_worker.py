@@ -27,10 +27,10 @@ from semascope import Corpus, MPIEngine, ThreadEngine
 from semascope.corpus.shards import ShardRef, shard_of
 from semascope.engines.mpi import world
 from semascope.training.cvb0 import CVB0
-from semascope.training.em import EM
 from semascope.training.loop import run
+from semascope.training.plsa import EM
+from semascope.training.plsa_textbook import TextbookEM
 from semascope.training.stopping import StopRule
-from semascope.training.textbook import TextbookEM
 
 ALGORITHMS = {"textbook": TextbookEM, "fused": EM, "cvb0": CVB0}
 SEED = 0
@@ -93,7 +93,7 @@ class Engine:
     placed: Any = None
 
     @contextmanager
-    def place(self, shards: Sequence[ShardRef], work_dir: Path | None = None) -> Iterator[Any]:
+    def open(self, shards: Sequence[ShardRef], work_dir: Path | None = None) -> Iterator[Any]:
         with self.inner.place(shards, work_dir) as self.placed:
             yield self.placed
 
@@ -121,7 +121,7 @@ def fit(system: dict[str, Any], corpus: Corpus, topics: int, iterations: int, wa
     algorithm = kind(topics, corpus.n_documents, corpus.n_words, corpus.n_tokens, SEED)
     engine = Engine(MPIEngine(system["threads"]) if system["mpi"] else ThreadEngine(system["threads"]))
     shards = [_one_shard(corpus)] if system.get("one_shard") else corpus.shards()
-    done = run(algorithm, shards, engine, stop=StopRule(iterations, 0), watch=lambda moment: watch.note(engine.placed))
+    done = run(algorithm, shards, engine, stop=StopRule(iterations, 0), watch=lambda info: watch.note(engine.placed))
     return Model(done.state.topics.T, done.documents, done.history)
 
 

@@ -41,7 +41,7 @@ from semascope import PLSA, Index, ThreadEngine, read
 from semascope.corpus.shards import shard_of
 from semascope.retrieval.fisher import Fisher
 from semascope.retrieval.likelihood import kl_scores, likelihood_scores
-from semascope.retrieval.topicdocuments import TopicDocuments
+from semascope.retrieval.topic_documents import TopicDocuments
 
 
 class Source(NamedTuple):
@@ -74,7 +74,7 @@ KL, SMOOTHED, LIKELIHOOD = "S_KL", "S_KL smoothed", "likelihood"
 THIRTEEN = (*KERNELS, KL)
 OURS = (*THIRTEEN, SMOOTHED)
 FLOORED = ("H floored", "IID floored")
-MOST_ITERATIONS = 500
+MAX_ITERATIONS = 500
 PROCESSES = 2
 CURVES = {"DFIM-H": 64, "H": 32, KL: 128, "H w": 32, "H z": 32}
 """Similarities of figure 4, on MED, and their |Z|."""
@@ -215,7 +215,7 @@ def _run(job: Job) -> Run:
     """Train one model, and judge all similarities by it."""
     given, how = _given(job.collection), TRAININGS[job.training]
     model = PLSA(
-        job.topics, tempering=how.tempering, tol=how.tol, max_iter=MOST_ITERATIONS, random_state=job.start, dtype="float64",
+        job.topics, tempering=how.tempering, tol=how.tol, max_iter=MAX_ITERATIONS, random_state=job.start, dtype="float64",
         engine=ThreadEngine(1),
     )  # fmt: skip
     model.fit(given.searched.corpus)
@@ -224,7 +224,7 @@ def _run(job: Job) -> Run:
         maps[name] = given.searched.mean_average_precision(scores)
         if job.collection == "MED" and CURVES.get(name) == job.topics:
             curves[name] = given.searched.precision_at_recalls(scores).tolist()
-    return Run(job, maps, model.n_iter_, model.stopped_by_ == "settled", curves)
+    return Run(job, maps, model.n_iter_, model.stopped_by_ == "converged", curves)
 
 
 # --- a collection ----------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-# Okabe and Ito's colours, which colour-blind people can tell apart; markers and dashes say the same without colour.
+# Okabe and Ito's colors, which color-blind people can tell apart; markers and dashes say the same without color.
 STYLES = {
     "H": {"color": "#0072B2", "marker": "o"},
     "IID": {"color": "#E69F00", "marker": "x", "linestyle": "--"},

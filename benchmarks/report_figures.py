@@ -19,10 +19,10 @@ from PIL import Image
 
 from benchmarks.claims import Claim
 
-COLOURS = {"ahead": "#0072B2", "even": "#888888", "unclear": "#888888", "behind": "#D55E00"}
+COLORS = {"ahead": "#0072B2", "even": "#888888", "unclear": "#888888", "behind": "#D55E00"}
 MARKERS = {"ahead": "o", "even": "s", "unclear": "s", "behind": "X"}
-"""Okabe and Ito's colours, which colour-blind people can tell apart; markers say the same without colour."""
-MOST_BYTES = 100_000
+"""Okabe and Ito's colors, which color-blind people can tell apart; markers say the same without color."""
+MAX_BYTES = 100_000
 FARTHEST = 1000.0
 """Ratios beyond this, and those of what is never reached, stand at the edge."""
 
@@ -50,16 +50,16 @@ def ratios(claims: Sequence[Claim], path: Path) -> None:
 
 
 def small(source: Path, target: Path) -> None:
-    """Copy a figure with few colours, and smaller if it takes more than so many bytes."""
+    """Copy a figure with few colors, and smaller if it takes more than so many bytes."""
     whole = Image.open(source).convert("RGB")
     for share in (1.0, 0.85, 0.7, 0.6, 0.5):
         size = (round(share * whole.width), round(share * whole.height))
-        target.write_bytes(_few_colours(whole if share == 1.0 else whole.resize(size, Image.Resampling.LANCZOS)))
-        if target.stat().st_size < MOST_BYTES:
+        target.write_bytes(_few_colors(whole if share == 1.0 else whole.resize(size, Image.Resampling.LANCZOS)))
+        if target.stat().st_size < MAX_BYTES:
             return
 
 
-def _few_colours(image: Image.Image) -> bytes:
+def _few_colors(image: Image.Image) -> bytes:
     file = io.BytesIO()
     image.quantize(128, Image.Quantize.FASTOCTREE).save(file, "PNG", optimize=True)
     return file.getvalue()
@@ -78,7 +78,7 @@ def _said(claim: Claim) -> str:
 
 
 def _mark(panel: Axes, claim: Claim, place: int) -> None:
-    panel.plot(_ratio(claim), place, MARKERS[claim.standing], color=COLOURS[claim.standing], markersize=7, alpha=0.85)
+    panel.plot(_ratio(claim), place, MARKERS[claim.standing], color=COLORS[claim.standing], markersize=7, alpha=0.85)
 
 
 def _label(panel: Axes, claim: Claim, place: int, text: str, offset: tuple[int, int], align: str) -> None:

@@ -437,7 +437,7 @@ def _parts(material: Material) -> Cases:
         "corpus, part": lambda: contents(material.corpus.filter(range(10, 90, 3))),
         "corpus, split": lambda: contents(material.corpus.split(0.2, seed=3)[1]),
         "corpus, one of two languages": lambda: contents(material.bilingual.in_language("de")),
-        "corpus, over other words": lambda: contents(material.new.aligned(material.corpus.lexicon)),
+        "corpus, over other words": lambda: contents(material.new.reindexed(material.corpus.lexicon)),
         "corpus, with a vocabulary": lambda: contents(
             ss.Corpus.from_texts(material.drawn[0][:50], vocabulary=material.corpus.lexicon)
         ),

@@ -98,7 +98,7 @@ def main() -> None:
         material.corpus.save(folder / CORPUS)
         return
     results = digests(GROUPS[group](material))
-    if group != MPI or ss.MPIEngine().leads:
+    if group != MPI or ss.MPIEngine().is_root:
         sys.stdout.write(json.dumps(results) + "\n")
 
 

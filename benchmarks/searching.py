@@ -1,4 +1,4 @@
-"""Collections with queries and judgements, and how good a ranking of their documents is."""
+"""Collections with queries and judgments, and how good a ranking of their documents is."""
 
 from __future__ import annotations
 

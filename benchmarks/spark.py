@@ -4,7 +4,7 @@ First: seconds of an iteration of LDA on CVE with 100 topics, by two threads and
 the bytes that an iteration moves. Start-up does not count, nor do first iterations, when Java still compiles: the difference
 of a long and a short fit is taken, in a session that is warm.
 
-Second, against Spark MLlib on two cores, by its online and its EM optimiser, with its default settings: held-out perplexity
+Second, against Spark MLlib on two cores, by its online and its EM optimizer, with its default settings: held-out perplexity
 against time on 20 Newsgroups and CVE with 100 topics. All learn from the same counts and are judged by one evaluator, by
 document completion from P(word | topic) alone, with a common prior of 0.1 per topic. MLlib cannot go on with a fit, so that
 each of its points is a fit of its own, of 10, 20, 40 and 80 iterations, until one takes more than 200 seconds. The target is
@@ -35,7 +35,7 @@ from benchmarks.lda_figure import Target
 from benchmarks.lda_summary import OURS, against, seconds_to
 from benchmarks.lda_worker import THREADS
 from semascope import Corpus, SparkEngine, ThreadEngine
-from semascope.engines.spark_session import session_for
+from semascope.engines.spark.session import session_for
 from semascope.training.cvb0 import CVB0
 from semascope.training.loop import run as training
 from semascope.training.stopping import StopRule
@@ -45,13 +45,13 @@ TOPICS = 100
 SEED = 0
 PATIENCE = 200.0
 """Seconds: an MLlib fit that takes longer is the last one, of those with more and more iterations."""
-OPTIMISERS = ("MLlib online", "MLlib EM")
+OPTIMIZERS = ("MLlib online", "MLlib EM")
 
 
 def plan_of(quick: bool) -> Plan:
     """What is compared with MLlib."""
     at = (10,) if quick else (10, 20, 40, 80)
-    mllib = {name: System(None, at, limit=PATIENCE) for name in OPTIMISERS}
+    mllib = {name: System(None, at, limit=PATIENCE) for name in OPTIMIZERS}
     collections = {"Reuters": data.REUTERS} if quick else {"20 Newsgroups": data.NEWSGROUPS, "CVE": data.CVE}
     most = QUICK_DOCUMENTS if quick else None
     return Plan(collections, {OURS: OTHERS_SYSTEMS[OURS], **mllib}, seeds=range(1), topics=TOPICS, most=most)
@@ -73,7 +73,7 @@ def run(quick: bool) -> dict[str, Any]:
             harness.goal(f"{name}: MLlib's time to its best / ours to the same", ours["times_faster"], at_least=20),
             harness.goal(f"{name}: perplexity, % of MLlib's best", 100 * ours["perplexity"] / ours["target"], at_most=100),
         ]
-    figure = lda_figure.draw(found, TOPICS, Target(OPTIMISERS[1], "MLlib's best", 4.0), harness.RESULTS / "spark.png")
+    figure = lda_figure.draw(found, TOPICS, Target(OPTIMIZERS[1], "MLlib's best", 4.0), harness.RESULTS / "spark.png")
     return {"goals": goals, "cost": cost, "collections": found, "figure": figure}
 
 
@@ -90,7 +90,7 @@ def overhead(corpus: Corpus, home: Path, quick: bool) -> dict[str, Any]:
     found = harness.compare(competitors, warm_up=1, repeats=1 if quick else 3, clock=harness.per_iteration)
     algorithm = _algorithm(stored)
     with engines["executors"].place(stored.shards(), home) as placed:
-        state = algorithm.start(placed.begin(algorithm.begin))
+        state = algorithm.init_state(placed.begin(algorithm.init_shard))
         before = placed.bytes_reduced
         placed.step(algorithm.step, state)
         moved = {"sent": placed.bytes_sent, "reduced": placed.bytes_reduced - before}
@@ -121,7 +121,7 @@ def against_mllib(plan: Plan, home: Path) -> dict[str, Any]:
         split = Split.of(path, home, plan.most)
         runs = runs_of(plan, dict.fromkeys(plan.systems, sys.executable), split)
         best = min(
-            (point for system in OPTIMISERS for point in runs[system][0]["points"]), key=lambda point: point["perplexity"]
+            (point for system in OPTIMIZERS for point in runs[system][0]["points"]), key=lambda point: point["perplexity"]
         )
         found[name] = {**split.facts(), "systems": {system: summary(runs[system], best) for system in runs}}
     return found
@@ -145,12 +145,12 @@ def summary(runs: list[dict[str, Any]], best: Mapping[str, float]) -> dict[str, 
 
 
 def claims(result: dict[str, Any]) -> list[Claim]:
-    """Time to MLlib's best quality by each optimiser, and its quality."""
+    """Time to MLlib's best quality by each optimizer, and its quality."""
     return [
         claim
         for name, found in result["collections"].items()
-        for system in OPTIMISERS
-        for claim in against(name, found["systems"], system, "Spark MLlib", f", {system.removeprefix('MLlib ')} optimiser")
+        for system in OPTIMIZERS
+        for claim in against(name, found["systems"], system, "Spark MLlib", f", {system.removeprefix('MLlib ')} optimizer")
     ]
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import harness
-from semascope.models.load import load
+from semascope.models.loading import load
 
 LABELS = 40
 WORDS_OF_A_LABEL = 50

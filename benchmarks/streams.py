@@ -16,7 +16,7 @@ import numpy as np
 
 from benchmarks import data, harness
 from semascope import LDA, Analyzer, Corpus, read
-from semascope.training.scvb0 import SCVB0
+from semascope.training.stochastic_cvb0 import SCVB0
 
 TOPICS = 100
 SETTINGS: dict[str, dict[str, Any]] = {

@@ -2,7 +2,7 @@
 
 Prediction: held-out perplexity by document completion, with the common prior of 0.1 per topic; and with the model's own, which
 is none: folding in as `transform` does, and a floor. Search: documents are ranked by S_KL = Σ p(w | query) log P(w | document),
-without folding in; P is floored at 1e-6. "auto" never sees a judgement: it predicts a tenth of the training words. Means over
+without folding in; P is floored at 1e-6. "auto" never sees a judgment: it predicts a tenth of the training words. Means over
 seeds.
 """
 

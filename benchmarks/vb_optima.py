@@ -40,7 +40,7 @@ from semascope import LDA, Analyzer, Corpus, ThreadEngine
 from semascope.evaluation.heldout import perplexity
 from semascope.inference.topics import infer_shard
 from semascope.models import lda
-from semascope.training.vb import VB, expected_topics, first_theta
+from semascope.training.variational import VB, expected_topics, first_theta
 
 ALPHA, ETA = 0.1, 0.03
 THREADS = 2
@@ -119,7 +119,7 @@ class Judge:
         sums = lam.sum(axis=0)
         topics, n_words = np.ascontiguousarray(lam / sums), len(lam)
         known = expected_topics(np.arange(n_words), topics, sums[None], np.zeros(n_words, np.int32))
-        with ThreadEngine(THREADS).place(self.train.shards()) as placed:
+        with ThreadEngine(THREADS).open(self.train.shards()) as placed:
             (bound,) = placed.begin(partial(infer_shard, topics=known, alpha=np.full(lam.shape[1], ALPHA))).bound.sums()
         heldout = perplexity(topics.astype(np.float32), self.test.shards(), ThreadEngine(THREADS))
         return {"elbo": bound + topics_part(lam), "perplexity": heldout}
@@ -141,9 +141,9 @@ def fits(judge: Judge, seed: int, iterations: int) -> dict[str, Any]:
     path: list[tuple[float, float, float]] = []
     began = time.process_time()
 
-    def note(moment: Any) -> None:
-        if moment.history:
-            path.append((moment.seconds, time.process_time() - began, moment.history[-1]))
+    def note(info: Any) -> None:
+        if info.history:
+            path.append((info.seconds, time.process_time() - began, info.history[-1]))
 
     with observed(note):
         ours = judge(lambda: lam_of(ours_with(judge, seed).fit(judge.train)))
@@ -177,8 +177,8 @@ def plain_vb(judge: Judge, seed: int, iterations: int, restarts: int) -> Any:
     """Fit by variational EM alone, whose documents start anew in the first iterations."""
     corpus = judge.train
     algorithm = VB(judge.topics, corpus.n_documents, corpus.n_words, corpus.n_tokens, seed, alpha=ALPHA, eta=ETA)
-    with ThreadEngine(THREADS).place(corpus.shards()) as placed:
-        state = algorithm.start(placed.begin(algorithm.begin))
+    with ThreadEngine(THREADS).open(corpus.shards()) as placed:
+        state = algorithm.init_state(placed.begin(algorithm.init_shard))
         for number in range(iterations):
             step = partial(restarted, algorithm=algorithm) if number < restarts else algorithm.step
             state = algorithm.update(state, placed.step(step, state))

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from semascope.training.em import EM
+from semascope.training.plsa import EM
 
 
 def random_counts(seed, n_documents=30, n_words=25, n_topics=3, length=40):

@@ -18,10 +18,10 @@ from benchmarks.attacks.fixtures import MORE, QUERY
 from benchmarks.attacks.outcomes import NotComparableError
 from benchmarks.attacks.sealing import arrays_of, data_folder, parts_of, read_manifest
 from reference.cvb0 import cvb0_dense
-from reference.em import em_dense, fold_in_dense
 from reference.lsa import weighted
+from reference.plsa import em_dense, fold_in_dense
 from reference.postings import bm25_weights, unit
-from reference.vb import vb_dense
+from reference.variational import vb_dense
 
 PASSES, SETTLED = 200, 1e-4
 """Folding in ends after so many passes, or when no topic moves by more; of variational Bayes, no larger share of the words."""
@@ -52,7 +52,7 @@ def _first(*differences: str | None) -> str | None:
     return next((one for one in differences if one), None)
 
 
-def _see_that_finite(*arrays: Any) -> None:
+def _check_finite(*arrays: Any) -> None:
     if not all(np.isfinite(np.asarray(array, np.float64)).all() for array in arrays):
         raise NotComparableError("not all numbers are finite")
 
@@ -77,7 +77,7 @@ def corpus(path: Path, opened: Any, counts: Any) -> str | None:
     known = plainly(path)
     n_words = known["vocabulary"].num_rows
     wanted = dense_rows(known["ends"], known["words"], known["counts"], n_words)
-    _see_that_finite(wanted)
+    _check_finite(wanted)
     sizes = [opened.n_documents, opened.n_words, opened.n_tokens, len(opened.ids)]
     return _first(
         unlike("counts", counts, wanted),
@@ -88,7 +88,7 @@ def corpus(path: Path, opened: Any, counts: Any) -> str | None:
 def em_step(opened: Any, one: Any, two: Any) -> str | None:
     """Compare an iteration of EM."""
     counts = opened.counts.toarray().astype(np.float64)
-    _see_that_finite(counts, one.components_)
+    _check_finite(counts, one.components_)
     theta, expected, _ = em_dense(counts, one.doc_topics_, one.components_.T)
     topics = expected / np.where(expected.sum(axis=0) > 0, expected.sum(axis=0), 1)
     return _first(unlike("documents", two.doc_topics_, theta, 1e-6), unlike("topics", two.components_.T, topics, 1e-6))
@@ -97,7 +97,7 @@ def em_step(opened: Any, one: Any, two: Any) -> str | None:
 def cvb0_step(opened: Any, one: Any, two: Any) -> str | None:
     """Compare a pass of CVB0."""
     counts = opened.counts.toarray().astype(np.float64)
-    _see_that_finite(counts, one.components_)
+    _check_finite(counts, one.components_)
     alpha, eta, sizes = one.alpha_, one.eta_, np.asarray(one.topic_sizes_)[0]
     rows, topics = one.doc_topics_ * (counts.sum(axis=1, keepdims=True) + alpha.sum()), one.components_.T * sizes
     documents, words, _ = cvb0_dense(counts, rows, topics, np.broadcast_to(sizes, topics.shape), alpha, eta)
@@ -110,7 +110,7 @@ def cvb0_step(opened: Any, one: Any, two: Any) -> str | None:
 
 def finite(opened: Any, array: Any) -> str | None:
     """See that finite counts gave finite numbers."""
-    _see_that_finite(opened.counts.data)
+    _check_finite(opened.counts.data)
     return None if np.isfinite(array).all() else "not all numbers are finite"
 
 
@@ -156,7 +156,7 @@ def transformed(fixture: str, path: Path, new: Any, found: Any) -> str | None:
     if "topics" not in known:
         raise NotComparableError("labels are folded in otherwise")
     counts = new if isinstance(new, np.ndarray) else counted(new, words_of(known))
-    _see_that_finite(counts, *(known[name] for name in ("topics", "topic_shares", "alpha", "word_weights") if name in known))
+    _check_finite(counts, *(known[name] for name in ("topics", "topic_shares", "alpha", "word_weights") if name in known))
     topics = known["topics"].astype(np.float64)
     if facts["model"] == "LSA":
         return unlike("vectors", found, projected(counts, known, facts["settings"].get("weighting", "hellinger")), 1e-3, 1e-5)
@@ -217,7 +217,7 @@ def label_words(path: Path, table: Any) -> str | None:
     else:
         ends, eta, sizes = known["pair_ends"], facts["eta"], known["label_sizes"].astype(np.float64)
         counts = dense_rows(ends, known["pair_labels"], known["pair_counts"], len(sizes)).T
-    _see_that_finite(counts, sizes)
+    _check_finite(counts, sizes)
     wanted = (counts + eta) / np.maximum(sizes + counts.shape[1] * eta, 1e-300)[:, None]
     return unlike("components", table, wanted, 1e-4, 1e-6)
 
@@ -249,7 +249,7 @@ def searched(path: Path, index: Any, by: str, found: Any) -> str | None:
     segments = [known for role, known in parts.items() if role.startswith("segments")]
     alive = [parts["."][f"alive_{number}"] for number in range(len(segments))]
     wanted = _by_words(segments, alive) if by == "bm25" else _in_space(segments, alive, parts["models.0"])
-    _see_that_finite(list(wanted.values()))
+    _check_finite(list(wanted.values()))
     if scores.keys() != wanted.keys():
         return f"found {len(scores)} documents, expected {len(wanted)}: {sorted({*scores} ^ {*wanted}, key=str)[:5]}"
     return unlike("scores", [scores[one] for one in wanted], list(wanted.values()), 1e-3, 1e-5)
@@ -297,7 +297,7 @@ def _ids(segments: list[dict[str, Any]]) -> list[str]:
 def resumed(name: str, opened: Any, path: Path, model: Any) -> str | None:
     """Compare the iterations since a checkpoint, where there is a twin that takes it up."""
     known = plainly(path)
-    _see_that_finite(*(array for array in known.values() if isinstance(array, np.ndarray)))
+    _check_finite(*(array for array in known.values() if isinstance(array, np.ndarray)))
     if not np.isfinite(model.components_).all():
         return "not all numbers are finite"
     if name != "plsa":

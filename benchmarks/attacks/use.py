@@ -56,7 +56,7 @@ def use_corpus(case: Case, path: Path, scratch: Path, attempt: Attempts) -> None
     _fit_to(corpus, attempt)
     attempt("divide", lambda: [part.n_tokens for part in corpus.split(0.3)] + [corpus.filter([0, 1]).n_words])
     attempt("languages", lambda: [corpus.in_language(code).n_words for code in corpus.languages if code])
-    attempt("align", lambda: corpus.filter([0, 1]).aligned(corpus.lexicon).counts.sum())
+    attempt("align", lambda: corpus.filter([0, 1]).reindexed(corpus.lexicon).counts.sum())
     attempt("save", lambda: corpus.save(scratch / "saved"))
     attempt("index", lambda: ss.Index.build(corpus, n_dimensions=3).search(QUERY, k=3))
 

@@ -32,7 +32,7 @@ SECONDS = 20.0
 """After so long a case hangs."""
 FIRST_SECONDS = 900.0
 """The first case of all kinds may have to compile kernels."""
-MOST_BYTES = 3 << 30
+MAX_BYTES = 3 << 30
 """What a worker may take hold of, so that lengths that lie do not fill the memory of the machine."""
 THREADS = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS"), "1")
 MEMORY = {
@@ -65,7 +65,7 @@ def serve(folder: Path) -> None:
     """Answer cases until there are no more."""
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # what commands print belongs elsewhere
-    resource.setrlimit(resource.RLIMIT_DATA, (MOST_BYTES, MOST_BYTES))
+    resource.setrlimit(resource.RLIMIT_DATA, (MAX_BYTES, MAX_BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     faulthandler.enable()
     faulthandler.register(signal.SIGUSR1, all_threads=True)

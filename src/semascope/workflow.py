@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from semascope import machine
-from semascope.corpus.analyzers import Analyzers
+from semascope import resources as machine
 from semascope.corpus.corpus import Corpus
-from semascope.corpus.read import Documents
 from semascope.corpus.readers.counts import CountedDocuments
+from semascope.corpus.readers.sources import Documents
+from semascope.corpus.text.analyzer import Analyzers
 from semascope.engines.base import Engine
 from semascope.errors import FormatError, InputError, InterruptedFitWarning
-from semascope.judging import Split, own_corpus
+from semascope.model_selection import Split, own_corpus
 from semascope.models.editing import Merge, Topic
-from semascope.models.load import load, load_topics
+from semascope.models.loading import load, load_topics
 from semascope.models.registry import DIMENSIONS, entries
-from semascope.models.topicmodel import TopicModel
+from semascope.models.topic_model import TopicModel
 from semascope.retrieval.index import Index
 from semascope.storage import check_target, is_directory_of
 from semascope.training.checkpoint import Checkpoints
@@ -43,7 +43,7 @@ def build(
     if target.resolve().is_relative_to(Path(documents.source).resolve()):
         msg = f"{target}: lies inside the source; write the corpus elsewhere."
         raise InputError(msg)
-    _see_that_it_is_free(target, "corpus", overwrite=overwrite)
+    _check_is_free(target, "corpus", overwrite=overwrite)
     return Corpus.build(documents, analyzer, path=target, watch=watch)
 
 
@@ -85,7 +85,7 @@ def fit(
         What to learn from. Of a split corpus one part is learned from, and the fit is judged by the other while it goes on.
     """
     checkpoints = Checkpoints(checkpoint_of(target), seconds=checkpoint_seconds, resume=resume)
-    engine.once(lambda: _see_to_the_way(target, checkpoints, overwrite=overwrite))
+    engine.run_on_root(lambda: _prepare_target(target, checkpoints, overwrite=overwrite))
     model: Any = entries()[model_name].load_class()(**settings, engine=engine, verbose=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InterruptedFitWarning)  # the caller is told by `unfinished`
@@ -97,11 +97,11 @@ def fit(
     model.save(target)
     if model.stopped_by_ == "interrupted":
         return FitResult(model, checkpoints.directory)
-    engine.once(checkpoints.discard)
+    engine.run_on_root(checkpoints.discard)
     return FitResult(model, None)
 
 
-def _see_to_the_way(target: Path, checkpoints: Checkpoints, *, overwrite: bool) -> None:
+def _prepare_target(target: Path, checkpoints: Checkpoints, *, overwrite: bool) -> None:
     """See that nothing is in the way of a new run, or that there is one to resume."""
     check_target(checkpoints.directory, "checkpoint")
     if checkpoints.resume and not checkpoints.exists():
@@ -110,7 +110,7 @@ def _see_to_the_way(target: Path, checkpoints: Checkpoints, *, overwrite: bool) 
     if checkpoints.exists() and not (checkpoints.resume or overwrite):
         msg = f"{target}: an unfinished run is there; go on with --resume, or start anew with --overwrite."
         raise InputError(msg)
-    _see_that_it_is_free(target, "model", overwrite=overwrite or checkpoints.resume)
+    _check_is_free(target, "model", overwrite=overwrite or checkpoints.resume)
     target.parent.mkdir(parents=True, exist_ok=True)
 
 
@@ -136,7 +136,7 @@ def edit(
         raise InputError(msg)
     model: TopicModel = load_topics(source)
     changed = model.edit_topics(rename=rename, merge=merge, remove=remove)
-    _see_that_it_is_free(target, "model", overwrite=overwrite or in_place)
+    _check_is_free(target, "model", overwrite=overwrite or in_place)
     changed.save(target)
     return changed
 
@@ -153,7 +153,7 @@ def index(
     corpus : path, optional
         Documents to index in place of those that the model was fitted to.
     """
-    _see_that_it_is_free(target, "index", overwrite=overwrite)
+    _check_is_free(target, "index", overwrite=overwrite)
     model, problem = open_any(source), None
     if isinstance(model, Index):
         problem = "is an index already; expected a semascope model or corpus"
@@ -186,7 +186,7 @@ def open_any(path: Path) -> Any:
     return Corpus.open(path)
 
 
-def _see_that_it_is_free(target: Path, kind: str, *, overwrite: bool) -> None:
+def _check_is_free(target: Path, kind: str, *, overwrite: bool) -> None:
     check_target(target, kind)
     if is_directory_of(target) == kind and not overwrite:
         msg = f"{target}: is there already; give another path, or replace it with --overwrite."

@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 from semascope import PLSA, Corpus, load
-from semascope.corpus.writing import LAYOUT
+from semascope.corpus.build.disk import LAYOUT
 from semascope.errors import FormatError, InputError
 from semascope.workflow import checkpoint_of
 
@@ -322,10 +322,10 @@ def test_surrogate_pairs_become_one_character(build, built, as_lines):
 
 
 @pytest.mark.parametrize("half", [chr(0xD800), chr(0xDC00), chr(0xDE00) + chr(0xD83D)], ids=["high", "low", "swapped"])
-@pytest.mark.parametrize("neighbour", [GOOD, NOT_TAKEN_BY_POLARS], ids=["by block", "by line"])
+@pytest.mark.parametrize("neighbor", [GOOD, NOT_TAKEN_BY_POLARS], ids=["by block", "by line"])
 @pytest.mark.parametrize("field", ["text", "id", "title", "labels"])
-def test_a_lone_surrogate_becomes_a_replacement_character(build, built, as_lines, half, neighbour, field):
-    assert build(as_lines({**GOOD, field: f"one{half} two"}, neighbour)).code == 0
+def test_a_lone_surrogate_becomes_a_replacement_character(build, built, as_lines, half, neighbor, field):
+    assert build(as_lines({**GOOD, field: f"one{half} two"}, neighbor)).code == 0
     whole = "one" + "\ufffd" * len(half) + " two"
     assert built().documents[field].to_list()[0] == ([whole] if field == "labels" else whole)
     assert field != "text" or {"one", "two"} <= set(built().vocabulary)

@@ -168,14 +168,14 @@ def test_build_writes_into_an_empty_directory(run, source, tmp_path):
 def test_fit_shows_the_topics_and_says_what_to_do_next(run, corpus, tmp_path):
     ran = run("fit", corpus, tmp_path / "model", "--topics", 2)
     assert f"{tmp_path / 'model'}: 2 topics after " in ran.out
-    assert "settled" in ran.out
+    assert "converged" in ran.out
     assert ran.next_commands[0] == f"semascope topics {tmp_path / 'model'}"
     assert ran.err == ""
 
 
 def test_fit_says_when_it_used_up_its_iterations(run, corpus, tmp_path):
     ran = run("fit", corpus, tmp_path / "model", "--topics", 2, "--max-iter", 3)
-    assert "after 3 iterations: that was the most allowed" in ran.out
+    assert "after 3 iterations: the maximum number of iterations was reached" in ran.out
 
 
 def test_fit_tells_two_subjects_apart(model):
@@ -297,7 +297,7 @@ def test_what_fit_suggests_after_ctrl_c_leads_to_the_same_end(run, corpus, tmp_p
 
 
 def test_ctrl_c_outside_a_fit_is_answered_with_one_sentence(run, source, tmp_path, monkeypatch):
-    monkeypatch.setattr("semascope.corpus.read.read", lambda *a, **k: signal.raise_signal(signal.SIGINT))
+    monkeypatch.setattr("semascope.corpus.readers.sources.read", lambda *a, **k: signal.raise_signal(signal.SIGINT))
     ran = run("build", source, tmp_path / "corpus")
     assert ran.code == 130
     assert ran.complaint == "interrupted."
@@ -328,7 +328,7 @@ def test_a_reader_that_has_gone_is_no_error(run, model, monkeypatch):
     def gone(value: Any) -> None:
         raise BrokenPipeError(32, "Broken pipe")
 
-    monkeypatch.setattr("semascope.cli.topics.print_json", gone)
+    monkeypatch.setattr("semascope.cli.commands.topics.print_json", gone)
     monkeypatch.setattr("sys.stderr.close", lambda: None, raising=False)
     ran = run("topics", model, "--json")
     assert (ran.code, ran.out, ran.err) == (0, "", "")
@@ -345,7 +345,7 @@ def test_a_tempered_fit_tells_its_beta(run, corpus, tmp_path):
 def test_lda_is_fitted_by_variational_em_when_asked(run, corpus, tmp_path):
     ran = run("fit", corpus, tmp_path / "vb", "--model", "lda", "--inference", "vb", "--topics", 2, "--eta", "auto")
     assert ran.code == 0
-    assert "iterations: the bound settled." in ran.out
+    assert "iterations: the bound converged." in ran.out
     assert "β" not in ran.out
     assert load(tmp_path / "vb").elbo_[-1] < 0
 
@@ -436,7 +436,7 @@ def test_info_describes_a_model_and_says_what_to_do_next(run, model):
 
 def test_info_describes_a_model_to_programs(run, corpus, model):
     (facts,) = run("info", model, "--json").json
-    expected = {"kind": "model", "model": "PLSA", "topics": 2, "words": 10, "documents": 60, "stopped_by": "settled"}
+    expected = {"kind": "model", "model": "PLSA", "topics": 2, "words": 10, "documents": 60, "stopped_by": "converged"}
     assert expected.items() <= facts.items()
     assert facts["corpus"] == str(corpus.resolve())
     (of_corpus,) = run("info", corpus, "--json").json

@@ -23,8 +23,17 @@ import semascope.cli
 from semascope import LDA, LSA, Analyzer, Corpus, LabeledLDA, PolylingualLDA, load, workflow
 from semascope.cli.app import app, topic_table
 from semascope.cli.main import COMMANDS
-from semascope.cli.screen import Parts, Screen
-from semascope.cli.terminal import LONGEST_LINE, console, harmless, is_harmless, print_json, readable, say_next, tell
+from semascope.cli.render.screen import Parts, Screen
+from semascope.cli.render.terminal import (
+    MAX_LINE_LENGTH,
+    console,
+    is_sanitized,
+    print_json,
+    print_next_step,
+    print_text,
+    readable,
+    sanitize,
+)
 
 CONTROLS = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202e\u2066\b"
 """No blanks among them, so that a word or an id of TREC can be made of them."""
@@ -37,7 +46,7 @@ RAW = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u206f\ud800-\
 COLORS = re.compile(r"\x1b\[[\d;]*m")
 LIVE = re.compile(r"\r?\x1b\[(?:[\d;]*m|\?25[lh]|1?A|2K)")
 """Colors, and what rich draws a line again with."""
-MOST_LINES, WIDTH = 400, 80
+MAX_LINES, WIDTH = 400, 80
 
 
 def lines_on_screen(text: str) -> int:
@@ -164,13 +173,13 @@ def hostile_run(run, world, monkeypatch):
     def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    from semascope.corpus.read import read
+    from semascope.corpus.readers.sources import read
 
     few = world.out / "few.jsonl"
     few.write_text("".join(json.dumps({"id": f"{n}", "text": f"word{n % 20} another{n % 20}"}) + "\n" for n in range(200)))
     monkeypatch.setattr("uvicorn.Server.run", stop)
     monkeypatch.setattr(
-        "semascope.corpus.read.read", lambda source, **told: read(few if source == "stdlib:" else source, **told)
+        "semascope.corpus.readers.sources.read", lambda source, **told: read(few if source == "stdlib:" else source, **told)
     )
     monkeypatch.setenv("COLUMNS", str(WIDTH))
     return run
@@ -191,7 +200,7 @@ def test_every_command_prints_hostile_text_harmlessly(hostile_run, world, comman
         assert ran.code == 0, ran.err[:2000]
         assert_harmless(ran.out)
         assert_harmless(ran.err)
-        assert lines_on_screen(ran.out) + lines_on_screen(ran.err) < MOST_LINES
+        assert lines_on_screen(ran.out) + lines_on_screen(ran.err) < MAX_LINES
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -199,13 +208,13 @@ def test_every_command_prints_hostile_text_harmlessly_on_a_terminal(hostile_run,
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    monkeypatch.setattr("semascope.cli.stream_view.TABLE_SECONDS", 0)
+    monkeypatch.setattr("semascope.cli.render.stream_view.TABLE_SECONDS", 0)
     for arguments in CASES[command](world):
         ran = hostile_run(command, *arguments)
         assert ran.code == 0, ran.err[:2000]
         assert_harmless(ran.out, COLORS)
         assert_harmless(ran.err, LIVE)
-        assert lines_on_screen(COLORS.sub("", ran.out)) < MOST_LINES
+        assert lines_on_screen(COLORS.sub("", ran.out)) < MAX_LINES
 
 
 @pytest.mark.parametrize("command", [command for command in COMMANDS if TAKES_JSON[command]])
@@ -214,7 +223,7 @@ def test_json_is_harmless_and_loses_nothing(hostile_run, world, command):
         ran = hostile_run(command, *arguments, "--json")
         assert_harmless(ran.out)
         assert_harmless(ran.err)
-        assert len(ran.json) == ran.out.count("\n") < MOST_LINES
+        assert len(ran.json) == ran.out.count("\n") < MAX_LINES
 
 
 def test_json_holds_hostile_names_as_they_are(run, world):
@@ -230,7 +239,7 @@ def test_names_of_topics_are_printed_harmlessly_even_if_a_model_holds_others_tha
     console().print(topic_table(model, n_words=8))
     out = capsys.readouterr().out
     assert_harmless(out)
-    assert lines_on_screen(out) < MOST_LINES
+    assert lines_on_screen(out) < MAX_LINES
 
 
 # --- mistakes --------------------------------------------------------------------------------------------------------------
@@ -263,7 +272,7 @@ def test_what_goes_wrong_is_one_harmless_sentence(run, home, monkeypatch, argume
     assert ran.code == 1
     assert ran.err.startswith("semascope: ")
     assert ran.err.count("\n") == 1
-    assert len(ran.err) <= LONGEST_LINE + 1
+    assert len(ran.err) <= MAX_LINE_LENGTH + 1
     assert_harmless(ran.out)
     assert_harmless(ran.err)
 
@@ -297,13 +306,13 @@ def test_arguments_that_make_no_sense_are_quoted_harmlessly(run, home, monkeypat
 
 
 def test_a_command_that_cannot_be_printed_as_it_is_typed_is_not_proposed(capsys):
-    say_next(["semascope", "topics", HOSTILE], ["semascope", "topics", LONG], ["semascope", "topics", "good one"])
+    print_next_step(["semascope", "topics", HOSTILE], ["semascope", "topics", LONG], ["semascope", "topics", "good one"])
     assert capsys.readouterr().out == "Next: semascope topics 'good one'\n"
 
 
 def test_no_name_in_a_proposed_command_is_read_by_the_shell(run, world, capsys):
     for name in (">", "a'>'b", "$(rm)", "; rm", "`rm`"):
-        say_next(["semascope", "search", "index", "--like", name])
+        print_next_step(["semascope", "search", "index", "--like", name])
         (line,) = capsys.readouterr().out.splitlines()
         assert shlex.split(line.removeprefix("Next: "))[-1] == name
     assert run("predict", world.labeled, world.at / "source.jsonl").next_commands[0].endswith(" --json > labels.jsonl")
@@ -314,7 +323,7 @@ def test_the_nearest_word_that_can_be_typed_is_proposed(run, tmp_path):
     Corpus.from_texts(texts, analyzer=Analyzer(token_pattern="[^ ]+", lowercase=False)).save(tmp_path / "corpus")
     LSA(2, random_state=0).fit(Corpus.open(tmp_path / "corpus")).save(tmp_path / "lsa")
     ran = run("neighbors", tmp_path / "lsa", "cat")
-    assert harmless(CONTROLS) in ran.out
+    assert sanitize(CONTROLS) in ran.out
     (proposed,) = ran.next_commands
     assert shlex.split(proposed)[-1] in ("dog", "bird", "tax")
 
@@ -337,23 +346,23 @@ def test_the_nearest_word_that_can_be_typed_is_proposed(run, tmp_path):
     ],
 )
 def test_text_of_every_script_stays_as_it_is(text):
-    assert harmless(text) == text
-    assert is_harmless(text)
+    assert sanitize(text) == text
+    assert is_sanitized(text)
 
 
 def test_whatever_is_forbidden_becomes_one_visible_sign_or_a_blank():
-    assert harmless("\x1b[2J\x9bm\u202e\u2066\udc80\x00\x7f") == "�[2J�m�����"
-    assert harmless("a\tb\nc\rd\u2028e\x85f") == "a b c d e f"
+    assert sanitize("\x1b[2J\x9bm\u202e\u2066\udc80\x00\x7f") == "�[2J�m�����"
+    assert sanitize("a\tb\nc\rd\u2028e\x85f") == "a b c d e f"
     everything = "".join(map(chr, range(sys.maxunicode + 1)))
-    assert RAW.search(harmless(everything)) is None
-    assert "\n" not in harmless(everything)
-    assert len(harmless(everything)) == len(everything)
+    assert RAW.search(sanitize(everything)) is None
+    assert "\n" not in sanitize(everything)
+    assert len(sanitize(everything)) == len(everything)
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 10, 11])
 def test_what_is_too_long_is_cut_to_its_beginning_and_its_end(limit):
-    assert harmless("x" * limit, limit) == "x" * limit
-    cut = harmless(f"a{'x' * 1000}z", limit)
+    assert sanitize("x" * limit, limit) == "x" * limit
+    cut = sanitize(f"a{'x' * 1000}z", limit)
     assert len(cut) == limit
     assert "…" in cut
     assert limit < 3 or (cut[0], cut[-1]) == ("a", "z")
@@ -374,9 +383,9 @@ def test_json_gives_back_every_character(capsys):
 
 
 def test_lines_on_standard_error_are_ours_alone(capsys):
-    tell(f"a {HOSTILE}", "b", LONG)
+    print_text(f"a {HOSTILE}", "b", LONG)
     first, second, third = capsys.readouterr().err.splitlines()
-    assert (first, second, len(third)) == (f"a {harmless(HOSTILE)}", "b", LONGEST_LINE)
+    assert (first, second, len(third)) == (f"a {sanitize(HOSTILE)}", "b", MAX_LINE_LENGTH)
 
 
 class Castable:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from semascope import Corpus
-from semascope.cli.pictures import Bar, Curve, bars
+from semascope.cli.render.charts import Bar, Curve, bars
 
 DATED = [
     {"text": "the cat and the dog are in the house", "labels": ["a"], "date": "1999-01-01"},
@@ -89,7 +89,7 @@ def test_pictures_keep_to_the_width_of_the_terminal(shown, width):
 )
 def test_odd_corpora_are_shown(shown, corpus):
     out = shown(corpus)
-    assert "\x1b" not in out, "no colours where there is no terminal"
+    assert "\x1b" not in out, "no colors where there is no terminal"
     assert ("Languages" in out) == (corpus.texts is not None)
     assert ("Labels" in out) == (corpus.labels.list.len().sum() > 0)
 

@@ -9,7 +9,7 @@ import pytest
 
 from helpers import press_ctrl_c
 from semascope import PLSA, Corpus, load
-from semascope.cli.plots import Line
+from semascope.cli.render.charts import Line
 
 PNG = b"\x89PNG"
 
@@ -158,7 +158,7 @@ def test_sweep_refuses_before_the_first_fit_what_would_fail_after_it(run, corpus
         assert "\n" not in complaint
         return complaint
 
-    monkeypatch.setattr("semascope.judging._try", lambda *a: pytest.fail("fitted"))
+    monkeypatch.setattr("semascope.model_selection._try", lambda *a: pytest.fail("fitted"))
     assert "10 words, ask for at most 10" in refused("--topics", "2,40")
     assert "must lie between 0 and 1" in refused("--heldout", 1)
     assert "leaves none to judge by" in refused("--heldout", 0.001)

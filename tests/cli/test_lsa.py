@@ -10,7 +10,7 @@ def lsa(run, corpus, tmp_path):
     ran = run("fit", corpus, tmp_path / "lsa", "--model", "lsa", "--topics", 2)
     assert ran.next_commands == [f"semascope info {tmp_path / 'lsa'}", f"semascope neighbors {tmp_path / 'lsa'} WORD"]
     assert "2 dimensions after" in ran.out
-    assert "the residual settled" in ran.out
+    assert "the residual converged" in ran.out
     assert "Singular values" in ran.out
     return tmp_path / "lsa"
 
@@ -24,14 +24,14 @@ def test_the_weighting_can_be_chosen(run, corpus, tmp_path):
     assert load(tmp_path / "m").weighting == "tfidf"
 
 
-def test_neighbours_of_a_word_are_words(run, lsa):
+def test_neighbors_of_a_word_are_words(run, lsa):
     ran = run("neighbors", lsa, "bank", "-n", 4)
     assert {word for word in ("tax", "loan", "stock", "coin") if word in ran.out} == {"tax", "loan", "stock", "coin"}
     assert ran.next_commands[0].startswith(f"semascope neighbors {lsa} ")
     assert {line["word"] for line in run("neighbors", lsa, "bank", "-n", 4, "--json").json} == {"tax", "loan", "stock", "coin"}
 
 
-def test_neighbours_of_a_document_are_documents_with_their_titles(run, lsa):
+def test_neighbors_of_a_document_are_documents_with_their_titles(run, lsa):
     found = run("neighbors", lsa, "doc1", "-n", 5, "--json").json
     assert all(int(line["document"].removeprefix("doc")) % 2 for line in found)
     assert "cosine" in run("neighbors", lsa, "doc1").out
@@ -45,7 +45,7 @@ def test_what_is_neither_is_said(run, lsa, corpus):
 def test_topics_are_not_looked_for_in_lsa(run, lsa, model, tmp_path):
     for command in (["topics", lsa], ["evaluate", lsa], ["edit", lsa, tmp_path / "new", "--remove", "0"]):
         assert "holds LSA, which has no topics" in run(*command).complaint
-    assert "neighbours are shown of LSA" in run("neighbors", model, "bank").complaint
+    assert "neighbors are shown of LSA" in run("neighbors", model, "bank").complaint
 
 
 def test_info_shows_dimensions(run, lsa):

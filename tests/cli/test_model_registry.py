@@ -10,12 +10,12 @@ import pytest
 
 import semascope
 from semascope import Corpus, ThreadEngine, load
-from semascope.cli import fit as fit_command
-from semascope.explorer.state import Explored
+from semascope.cli.commands import fit as fit_command
+from semascope.explorer.service.snapshot import Snapshot
 from semascope.models import layouts, registry
 from semascope.models.layouts import TopicArray, over_topics
-from semascope.models.load import load_topics
-from semascope.retrieval.growing import vectors_by
+from semascope.models.loading import load_topics
+from semascope.retrieval.segment_store import vectors_by
 from semascope.storage import is_directory_of
 from semascope.storage.layout import numbers
 
@@ -127,7 +127,7 @@ def test_every_command_knows_the_model(entry, saved, corpora, run, tmp_path):
 def test_the_explorer_shows_what_the_row_says(entry, saved, corpora):
     if entry.traits.explore:
         corpus = corpora / ("several" if entry.several_languages else "one")
-        explored = Explored.of(load_topics(saved / entry.name, or_labels=True), corpus)
+        explored = Snapshot.of(load_topics(saved / entry.name, or_labels=True), corpus)
         assert explored.themes.kind == entry.kind
         assert explored.overview.n == len(TEXTS)
 

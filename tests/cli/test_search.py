@@ -47,7 +47,7 @@ def changing(news, tmp_path):
 
 @pytest.fixture
 def queries(as_lines, tmp_path):
-    """Queries on both subjects, two of which have judgements and one of these no text."""
+    """Queries on both subjects, two of which have judgments and one of these no text."""
     path = tmp_path / "queries.jsonl"
     texts = {"1": "a cat and a dog", "2": "tax and loan", "3": "", "4": "coin"}
     path.write_text(as_lines(*({"id": id, "text": text} for id, text in texts.items())))
@@ -315,7 +315,7 @@ def test_a_document_without_words_is_like_no_other(run, as_lines, tmp_path):
         ([" \t"], "the query is empty: say what to look for."),
         (["gold", "--by", "tfidf"], "there is no similarity 'tfidf': choose one of bm25, cosine, lsa,"),
         (["gold", "--by", "lda"], "by='lda' goes by topics, and the index has none"),
-        (["gold", "--where", "colour=red"], "there is no field 'colour' to filter by; there are label, language, id,"),
+        (["gold", "--where", "color=red"], "there is no field 'color' to filter by; there are label, language, id,"),
         (["gold", "--where", "language=de"], "there is no language 'de'"),
         (["gold", "--language", "de"], "the index has one language without a name"),
         (["--like", "zz"], "the index has no document 'zz'."),
@@ -383,7 +383,7 @@ def test_similarities_are_judged_side_by_side(run, index, queries, qrels):
     assert ran.next_commands[0].startswith(f"semascope evaluate-search {index} {queries} {qrels} --by ")
 
 
-def test_judgements_are_of_what_python_finds(run, index, queries, qrels):
+def test_judgments_are_of_what_python_finds(run, index, queries, qrels):
     (judged,) = run("evaluate-search", index, queries, qrels, "--by", "bm25", "--measures", "MAP,R@60", "--json").json
     found = Index.open(index).search(["a cat and a dog", "tax and loan"], 60, by="bm25")
     cats, taxes = ({hit.id for hit in hits} for hits in found)
@@ -438,7 +438,7 @@ def test_queries_may_be_trec_topics(run, index, qrels, tmp_path):
     assert (judged["queries"], judged["nDCG@10"] > 0) == (1, True)
 
 
-def test_queries_without_any_judgement_are_refused(run, index, qrels, as_lines, tmp_path):
+def test_queries_without_any_judgment_are_refused(run, index, qrels, as_lines, tmp_path):
     (tmp_path / "others.jsonl").write_text(as_lines({"id": "77", "text": "cat"}))
     wanted = f"{qrels}: calls no document relevant to any of the queries; do their ids belong together?"
     assert run("evaluate-search", index, tmp_path / "others.jsonl", qrels).complaint == wanted

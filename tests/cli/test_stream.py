@@ -179,7 +179,7 @@ def test_fields_may_have_other_names(run, feed, tmp_path):
 
 
 def test_away_from_a_terminal_a_line_says_now_and_then_how_it_goes(run, feed, tmp_path, monkeypatch):
-    monkeypatch.setattr("semascope.cli.stream_view.LINE_SECONDS", 0)
+    monkeypatch.setattr("semascope.cli.render.stream_view.LINE_SECONDS", 0)
     feed(*documents(300))
     first, last = run("stream", tmp_path / "m", *SETTINGS).err.splitlines()
     assert re.fullmatch(r"253 documents, [\d,]+ a second, perplexity [\d,]+, 2 labels, 3 bad lines", first)

@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from semascope import Corpus, MPIEngine
-from semascope.corpus.labels import LabelRows, labelled
-from semascope.corpus.shards import frozen
-from semascope.engines.exact import Counts, Scalars
+from semascope.corpus.labels import LabelRows, label_shards
+from semascope.corpus.shards import as_read_only
+from semascope.engines.exact_sums import Counts, Scalars
 from semascope.errors import TaskError
 from semascope.storage import Layout, open_directory
 from semascope.storage.facts import ListOf, Record, Text
@@ -24,17 +24,17 @@ from semascope.storage.layout import numbers
 from semascope.training.checkpoint import Checkpoints
 from semascope.training.ctm import CTM
 from semascope.training.cvb0 import CVB0
-from semascope.training.cvb0_draws import SampledCVB0
-from semascope.training.em import EM
-from semascope.training.labeled import LabeledGibbs, Pairs
+from semascope.training.cvb0_sampled import SampledCVB0
+from semascope.training.hyperpriors import WordPrior
+from semascope.training.labeled_gibbs import LabeledGibbs, Pairs
 from semascope.training.lanczos import BlockLanczos
 from semascope.training.loop import run
-from semascope.training.priors import WordPrior
-from semascope.training.seeded_vb import SeededVB
+from semascope.training.plsa import EM
+from semascope.training.plsa_tempered import TemperedEM
+from semascope.training.plsa_textbook import TextbookEM
 from semascope.training.stopping import ITERATIONS, StopRule
-from semascope.training.tempering import TemperedEM
-from semascope.training.textbook import TextbookEM
-from semascope.training.vb import VB
+from semascope.training.variational import VB
+from semascope.training.variational_seeded import SeededVB
 
 
 def facts(corpus):
@@ -46,15 +46,17 @@ def informed(n_words, n_topics):
     return WordPrior.of_table(0.01 + 10 * (np.arange(n_words)[:, None] == 10 * np.arange(n_topics)))
 
 
-def labelled_shards(corpus):
+def labeled_shards(corpus):
     """Shards with up to three labels for each document, none for some."""
     labels = [sorted({(number * step) % 11 for step in range(1, 1 + number % 4)}) for number in range(corpus.n_documents)]
     ends = np.cumsum([0, *map(len, labels)])
-    return labelled(corpus.shards(), LabelRows(frozen(ends, np.int64), frozen(np.concatenate(labels), np.int32)))
+    return label_shards(
+        corpus.shards(), LabelRows(as_read_only(ends, np.int64), as_read_only(np.concatenate(labels), np.int32))
+    )
 
 
 def labeled_gibbs(corpus):
-    return LabeledGibbs(11, **facts(corpus), pairs=Pairs.of(labelled_shards(corpus), corpus.n_words, 11), burn_in=3)
+    return LabeledGibbs(11, **facts(corpus), pairs=Pairs.of(labeled_shards(corpus), corpus.n_words, 11), burn_in=3)
 
 
 ALGORITHMS = {
@@ -147,7 +149,7 @@ def raised(action, kind):
 
 def every_shard_is_worked_on_once_and_keeps_its_locals(engine, corpus, folder):
     shards = corpus.shards()
-    with engine.place(shards, folder) as placed:
+    with engine.open(shards, folder) as placed:
         assert placed.begin(tally).sums.sums() == [len(shards), corpus.n_documents]
         for _ in range(3):
             stats = placed.step(count_up, 10)
@@ -157,14 +159,14 @@ def every_shard_is_worked_on_once_and_keeps_its_locals(engine, corpus, folder):
 
 
 def locals_are_saved_and_taken_up(engine, corpus, folder):
-    with engine.place(corpus.shards(), folder) as placed:
+    with engine.open(corpus.shards(), folder) as placed:
         placed.begin(tally)
         placed.step(count_up, 7)
         placed.save(folder / "saved", LAYOUT, lambda draft: draft.facts.update(note="fine"))
         want = placed.documents(itemgetter("number")).tolist()
     saved = open_directory(folder / "saved", LAYOUT)
     assert saved.facts["note"] == "fine"
-    with engine.place(corpus.shards(), folder) as placed:
+    with engine.open(corpus.shards(), folder) as placed:
         placed.load_locals(saved, lambda shard, local: None)
         assert placed.documents(itemgetter("number")).tolist() == want
         placed.step(count_up, 1)
@@ -175,29 +177,29 @@ def a_broken_writer_leaves_what_was_there(engine, corpus, folder):
     def fail(draft):
         raise OSError(28, "No space left on device")
 
-    with engine.place(corpus.shards(), folder) as placed:
+    with engine.open(corpus.shards(), folder) as placed:
         placed.begin(tally)
         placed.save(folder / "kept", LAYOUT, lambda draft: draft.facts.update(note="old"))
         assert raised(lambda: placed.save(folder / "kept", LAYOUT, fail), OSError)
-        assert placed.agree(1) == 1
+        assert placed.broadcast(1) == 1
     assert open_directory(folder / "kept", LAYOUT).facts["note"] == "old"
 
 
 def an_error_in_a_task_comes_out_everywhere(engine, corpus, folder):
-    with engine.place(corpus.shards(), folder) as placed:
+    with engine.open(corpus.shards(), folder) as placed:
         assert "shard 1 is broken" in raised(lambda: placed.begin(broken_in_one), (ValueError, TaskError))
         assert placed.begin(tally).sums.sums()[0] == len(corpus.shards())  # and the engine still works
 
 
 def actions_run_once_or_together(engine, corpus, folder):
-    engine.once(lambda: (folder / "once").mkdir())
+    engine.run_on_root(lambda: (folder / "once").mkdir())
     assert (folder / "once").is_dir()
-    assert engine.together(lambda: 5) == 5
-    assert "oops" in raised(lambda: engine.once(lambda: int("oops")), ValueError)
+    assert engine.run_on_all(lambda: 5) == 5
+    assert "oops" in raised(lambda: engine.run_on_root(lambda: int("oops")), ValueError)
 
 
 def more_workers_than_shards_are_no_problem(engine, corpus, folder):
-    with engine.place(corpus.shards()[:1], folder) as placed:
+    with engine.open(corpus.shards()[:1], folder) as placed:
         assert placed.begin(tally).sums.sums()[0] == 1
         assert placed.step(count_up, 1).words.table.sum() > 0
 
@@ -224,7 +226,7 @@ def digests(engine, corpus, folder):
     found = {}
     for name, make in ALGORITHMS.items():
         algorithm = make(corpus)
-        shards = labelled_shards(corpus) if isinstance(algorithm, LabeledGibbs) else corpus.shards()
+        shards = labeled_shards(corpus) if isinstance(algorithm, LabeledGibbs) else corpus.shards()
         whole = run(algorithm, shards, engine, stop=StopRule(6, 0.0))
         unfinished = folder / name
         parts = [CutOff(n) for n in CUT_OFF_IN_EACH_PHASE.get(type(algorithm), ())] or [StopRule(4, 0.0)]
@@ -241,7 +243,7 @@ def keep_the_contract(engine, corpus_path, folder):
     corpus = Corpus.open(corpus_path)
     for check in CHECKS:
         own = folder / check.__name__
-        engine.once(lambda own=own: own.mkdir())
+        engine.run_on_root(lambda own=own: own.mkdir())
         check(engine, corpus, own)
     return digests(engine, corpus, folder)
 
@@ -250,5 +252,5 @@ if __name__ == "__main__":
     settings = json.loads(sys.argv[1])
     mine = MPIEngine(**settings)
     result = keep_the_contract(mine, Path(sys.argv[2]), Path(sys.argv[3]))
-    if mine.leads:
+    if mine.is_root:
         print("digests", json.dumps(result))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from contracts.engine_contract import keep_the_contract, raised, tally
 from semascope import LDA, Corpus, SparkEngine
-from semascope.engines.spark_session import session_for
+from semascope.engines.spark.session import session_for
 from semascope.errors import InputError, TaskError
 
 
@@ -54,10 +54,10 @@ runpy.run_module(sys.argv[0], run_name="__main__")
 
 def a_path_that_workers_do_not_see_is_named(engine, corpus_path, folder):
     corpus = Corpus.open(corpus_path)
-    with engine.place(corpus.shards(), folder) as placed:
+    with engine.open(corpus.shards(), folder) as placed:
         assert placed.begin(tally)
         (work_dir,) = folder.glob(".semascope-spill-*")
-        said = raised(lambda: placed.see_that_workers_see([str(work_dir), str(folder / "elsewhere")]), InputError)
+        said = raised(lambda: placed.check_workers_see([str(work_dir), str(folder / "elsewhere")]), InputError)
     assert f"does not see {folder / 'elsewhere'}" in said, said
     assert "--work-dir" in said, said
 

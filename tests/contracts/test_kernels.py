@@ -13,7 +13,7 @@ import scipy.sparse as sp
 import semascope
 from helpers import large_counts
 from semascope import LDA, PLSA, Corpus, LabeledLDA, OnlineLabeledLDA, ThreadEngine
-from semascope.kernels import compile as compiling
+from semascope.kernels import jit as compiling
 
 
 def kernels():
@@ -32,11 +32,11 @@ def use_everything(X, texts):
     model.coherence(X)
     model.coherence(X, "c_v")
     labels = [["a", "b"], ["b"]]
-    labelled = LabeledLDA(max_iter=2, random_state=0).fit(
+    labeled = LabeledLDA(max_iter=2, random_state=0).fit(
         X, [labels[number % 2] for number in range(model.doc_topics_.shape[0])]
     )
-    labelled.perplexity(X)
-    labelled.predict(X)
+    labeled.perplexity(X)
+    labeled.predict(X)
     list(LDA(3, alpha="auto", eta="auto", batch_size=1000, random_state=0).partial_fit(X).sample_assignments(X))
     OnlineLabeledLDA(n_initial=2, random_state=0).partial_fit(list(texts), labels)
     read = Corpus.from_texts(texts)

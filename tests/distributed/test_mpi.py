@@ -10,7 +10,7 @@ import pytest
 from helpers import mpirun
 from semascope import PLSA, Corpus, MPIEngine, load
 from semascope.engines import mpi
-from semascope.engines.likeness import difference, likeness
+from semascope.engines.fingerprint import fingerprint, fingerprint_difference
 from semascope.errors import MissingExtraError
 from semascope.storage import is_directory_of
 
@@ -69,12 +69,12 @@ def os_environ(**more):
 
 def test_ranks_exchange_the_statistics_and_nothing_else(corpus_path, tmp_path):
     text = """
-from semascope.training.em import EM
+from semascope.training.plsa import EM
 corpus = ss.Corpus.open(sys.argv[1])
 em = EM(6, corpus.n_documents, corpus.n_words, corpus.n_tokens, seed=0)
 shards = corpus.shards()
 with ss.MPIEngine().place(shards) as placed:
-    state = em.start(placed.begin(em.begin))
+    state = em.init_state(placed.begin(em.init_shard))
     before = placed.bytes_reduced
     placed.step(em.step, state)
     assert placed.bytes_reduced - before == 8 * corpus.n_words * 6 + 8 * len(shards), placed.bytes_reduced - before
@@ -88,7 +88,7 @@ def test_a_killed_rank_ends_the_job_with_a_sentence_and_it_resumes_to_the_same_b
     text = """
 import os, signal, runpy
 if rank == 1:  # die in the middle of the twentieth iteration
-    from semascope.training.em import EM
+    from semascope.training.plsa import EM
     step, calls = EM.step, iter(range(10**6))
     def dying(self, shard, local, state):
         if next(calls) >= 20 * 4:
@@ -152,7 +152,7 @@ from pathlib import Path
 path = Path(sys.argv[1] if rank != 1 else "/nowhere/corpus")
 engine = ss.MPIEngine()
 try:
-    engine.together(lambda: ss.Corpus.open(path))
+    engine.run_on_all(lambda: ss.Corpus.open(path))
 except ss.errors.FormatError as error:
     print(f"[{error}]")
 """
@@ -191,10 +191,12 @@ with ss.MPIEngine(work_dir=sys.argv[2]).place(ss.Corpus.open(sys.argv[1]).shards
 
 
 def test_likeness_names_what_results_depend_on():
-    assert likeness() == likeness()
-    assert difference([("rank 0", likeness()), ("rank 1", likeness())]) is None
-    unlike = {**likeness(), "processor": "other"}
-    assert "rank 1 has processor other, but rank 0 has" in difference([("rank 0", likeness()), ("rank 1", unlike)])
+    assert fingerprint() == fingerprint()
+    assert fingerprint_difference([("rank 0", fingerprint()), ("rank 1", fingerprint())]) is None
+    unlike = {**fingerprint(), "processor": "other"}
+    assert "rank 1 has processor other, but rank 0 has" in fingerprint_difference(
+        [("rank 0", fingerprint()), ("rank 1", unlike)]
+    )
 
 
 def test_without_mpirun_there_is_one_rank_and_that_is_said(corpus_path, tmp_path, alone):

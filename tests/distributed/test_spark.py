@@ -13,8 +13,8 @@ import pytest
 
 from helpers import TWO_EXECUTORS, spark_environment
 from semascope import LDA, Corpus, SparkEngine, load
-from semascope.engines.spark_session import sentence_of, session_for, why_not_started
-from semascope.engines.spark_worker import look_around
+from semascope.engines.spark.session import sentence_of, session_for, why_not_started
+from semascope.engines.spark.worker import worker_context
 from semascope.errors import MissingExtraError
 
 TOPICS = ["--model", "lda", "--topics", "6", "--tol", "0", "--seed", "5"]
@@ -91,7 +91,7 @@ def test_without_pyspark_it_says_what_to_install(monkeypatch):
 
 
 def test_a_worker_names_the_paths_that_it_does_not_see(tmp_path):
-    seen = look_around(0, [str(tmp_path), str(tmp_path / "nowhere")])
+    seen = worker_context(0, [str(tmp_path), str(tmp_path / "nowhere")])
     assert seen.unseen == [str(tmp_path / "nowhere")]
 
 
@@ -125,4 +125,4 @@ def test_a_spark_engine_is_settings_and_connects_to_nothing():
     engine = SparkEngine("spark://nowhere:7077", "/shared")
     assert engine == SparkEngine("spark://nowhere:7077", "/shared")
     assert engine != SparkEngine("spark://nowhere:7077")
-    assert engine.leads
+    assert engine.is_root

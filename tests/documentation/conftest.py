@@ -4,7 +4,7 @@ from functools import cache
 
 import pytest
 
-from semascope.corpus.readers import stdlib
+from semascope.corpus.readers import standard_library as stdlib
 
 
 @pytest.fixture(scope="session", autouse=True)

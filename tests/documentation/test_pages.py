@@ -80,7 +80,7 @@ class Reader:
     def run_command(self, command):
         program, *rest = shlex.split(command, comments=True)
         if program == "pip":
-            return self.see_that_extras_exist(command)
+            return self.check_extras(command)
         if program == "make":
             assert set(rest[:1]) <= set(targets()), command
             return ""
@@ -90,7 +90,7 @@ class Reader:
             return self.run_here(command)
         return self.run_in_a_shell(command)
 
-    def see_that_extras_exist(self, command):
+    def check_extras(self, command):
         assert set(re.findall(r"\w+", "".join(re.findall(r"\[(.*?)\]", command)))) <= set(extras()), command
         return ""
 

@@ -12,7 +12,7 @@ from semascope.corpus.labels import rows_of_labels
 from semascope.inference.attribution import labels_of_words, most_probable, topics_of_entries, topics_of_words
 from semascope.inference.labels import fold_in_labels, fold_in_words, word_probabilities
 from semascope.inference.topics import topic_shares
-from semascope.training.labelwords import LabelWords
+from semascope.training.particle_state import LabelCounts
 
 N_WORDS, N_LABELS, ALPHA = 12, 5, 0.1
 
@@ -21,7 +21,7 @@ def some_words(generator):
     """Counts of some pairs of words and labels."""
     table = generator.poisson(0.7, (N_WORDS, N_LABELS)) * 3.0
     ends = np.concatenate([[0], np.cumsum((table > 0).sum(axis=1))])
-    return LabelWords.of(ends, np.nonzero(table)[1], table[table > 0], N_LABELS, 0.2)
+    return LabelCounts.of(ends, np.nonzero(table)[1], table[table > 0], N_LABELS, 0.2)
 
 
 @pytest.mark.parametrize("n_topics", [0, 1, 2, 7])

@@ -8,18 +8,22 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from helpers import collection, random_counts
-from reference.windows import count_windows as reference_count_windows
+from reference.cooccurrence import count_windows as reference_count_windows
 from semascope import LDA, PLSA, Analyzer, Corpus
-from semascope.corpus.count import words_in_order
+from semascope.corpus.build.counters import words_in_order
 from semascope.errors import InputError
-from semascope.evaluation.coherence import EPSILON, MEASURES, coherence, diversity, top_words
-from semascope.evaluation.windows import (
-    Together,
+from semascope.evaluation.coherence import (
+    EPSILON,
+    MEASURES,
+    Cooccurrence,
     Windowed,
-    count_together,
+    coherence,
+    count_cooccurrence,
+    diversity,
     documents_as_windows,
     slides_over_texts,
     sliding_windows,
+    top_words,
 )
 
 LETTERS = list("abcdefghijklmno")
@@ -66,7 +70,7 @@ def test_windows_are_those_of_the_reference(seed, window):
         Windowed(ends[: half + 1], words[: ends[half]], window),
         Windowed(ends[half:] - ends[half], words[ends[half] :], window),
     ]
-    found = count_together(top, blocks)
+    found = count_cooccurrence(top, blocks)
     n_windows, together = reference_count_windows(documents, as_letters(top), window)
     assert found.n_windows == n_windows
     assert_array_equal(found.windows, padded(top, together))
@@ -80,7 +84,7 @@ def test_documents_are_windows_of_a_corpus_of_counts(seed):
     assert not slides_over_texts(corpus)
     n_windows, together = reference_count_windows(documents, as_letters(top), 10**6)
     for windows in (documents_as_windows, sliding_windows):
-        found = count_together(top, windows(corpus, np.unique(top[top >= 0])))
+        found = count_cooccurrence(top, windows(corpus, np.unique(top[top >= 0])))
         assert found.n_windows == n_windows
         assert_array_equal(found.windows, padded(top, together))
 
@@ -92,7 +96,7 @@ def test_windows_slide_over_the_texts_of_a_corpus(analyzer):
     assert slides_over_texts(corpus)
     numbers = {word: j for j, word in enumerate(corpus.vocabulary)}
     mine = np.array([[numbers[LETTERS[j]] if j >= 0 else -1 for j in row] for row in top], dtype=np.int32)
-    found = count_together(mine, sliding_windows(corpus, np.unique(mine[mine >= 0]), window=6))
+    found = count_cooccurrence(mine, sliding_windows(corpus, np.unique(mine[mine >= 0]), window=6))
     n_windows, together = reference_count_windows(documents, as_letters(top), 6)
     assert found.n_windows == n_windows
     assert_array_equal(found.windows, padded(top, together))
@@ -115,7 +119,7 @@ def test_n_grams_have_no_windows_but_documents():
 def by_hand(measure):
     """Ten windows: words 0 and 1 are in five each and in four together; word 2 is in two, once with 0 and never with 1."""
     together = np.array([[[5, 4, 1], [4, 5, 0], [1, 0, 2]]])
-    (value,) = MEASURES[measure](Together(10, np.array([[0, 1, 2]], dtype=np.int32), together))
+    (value,) = MEASURES[measure](Cooccurrence(10, np.array([[0, 1, 2]], dtype=np.int32), together))
     return value
 
 

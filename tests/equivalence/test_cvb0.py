@@ -10,10 +10,9 @@ from scipy.optimize import linear_sum_assignment
 from helpers import collection, large_counts, random_counts
 from reference.cvb0 import cvb0_dense, go_on_dense
 from semascope import LDA, PLSA, Analyzer, Corpus, ThreadEngine, load
-from semascope.engines.exact import Accumulator
+from semascope.engines.exact_sums import Accumulator
 from semascope.training.cvb0 import CVB0, GUIDED, MOMENTUM
-from semascope.training.polya import next_alpha, next_eta, statistics_of_alpha
-from semascope.training.priors import WordPrior
+from semascope.training.hyperpriors import WordPrior, next_alpha, next_eta, statistics_of_alpha
 
 
 def summed(stats):
@@ -65,7 +64,7 @@ class Dense:
 @pytest.mark.parametrize("n_languages", [1, 3])
 @pytest.mark.parametrize("n_topics", [1, 2, 3, 8, 17])
 def test_passes_give_the_numbers_of_the_dense_reference(n_topics, n_languages):
-    """With momentum, an informed prior and normalisers of several languages."""
+    """With momentum, an informed prior and normalizers of several languages."""
     rng = np.random.default_rng(n_topics)
     counts = random_counts(n_topics)
     counts[4] = 0
@@ -75,8 +74,8 @@ def test_passes_give_the_numbers_of_the_dense_reference(n_topics, n_languages):
     facts = (n_topics, *counts.shape, float(counts.sum()), 0, "float64")
     algorithm = CVB0(*facts, eta=replace(WordPrior.of_table(eta), guides=True), languages=languages)
     (shard,) = Corpus.from_matrix(counts).shards()
-    local, stats = algorithm.begin(shard)
-    state = algorithm.start(summed(stats))
+    local, stats = algorithm.init_shard(shard)
+    state = algorithm.init_state(summed(stats))
     dense = Dense(algorithm, counts, local, state, eta)
     momenta = set()
     for _ in range(12):
@@ -87,7 +86,7 @@ def test_passes_give_the_numbers_of_the_dense_reference(n_topics, n_languages):
         assert_allclose(algorithm.objective(state, total), log_likelihood, rtol=1e-9)
         state = algorithm.update(state, total)
         assert_allclose(local["theta"], dense.theta, rtol=1e-8)
-        assert_allclose(algorithm.to_keep(state).topics, dense.topics, rtol=1e-8)
+        assert_allclose(algorithm.final_state(state).topics, dense.topics, rtol=1e-8)
     assert MOMENTUM in momenta
 
 

@@ -13,7 +13,6 @@ from reference import draws as reference
 from reference import labeled
 from semascope import Corpus
 from semascope.inference.draws import Chains, sample_assignments
-from semascope.kernels.compile import strict_kernel
 from semascope.kernels.draws import (
     bin_edges,
     choose_first,
@@ -23,8 +22,9 @@ from semascope.kernels.draws import (
     note_exceeding,
     sweep_documents,
 )
-from semascope.training.cvb0_draws import EDGES, MIDDLES, NOT_KEPT, RATE, padded, sampled_alpha, sampled_eta
-from semascope.training.priors import WordPrior
+from semascope.kernels.jit import strict_kernel
+from semascope.training.cvb0_sampled import EDGES, MIDDLES, NOT_KEPT, RATE, padded, sampled_alpha, sampled_eta
+from semascope.training.hyperpriors import WordPrior
 
 N_WORDS = 12
 

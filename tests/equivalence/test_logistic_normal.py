@@ -7,7 +7,7 @@ from reference import logistic_normal as slow
 from semascope import Corpus
 from semascope.kernels.logistic_normal import inverse
 from semascope.training.ctm import Normal, infer_documents
-from semascope.training.em import expected_counts
+from semascope.training.plsa import expected_counts
 
 
 def problem(seed, n_topics=4, n_words=40, n_documents=25):

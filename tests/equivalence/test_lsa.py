@@ -12,11 +12,10 @@ from helpers import large_counts, random_counts
 from reference import lsa as reference
 from reference import rows as reference_rows
 from semascope import LSA, Corpus, ThreadEngine, load
-from semascope.kernels.dense import subtract_product
-from semascope.kernels.lsa import entries_of_product, project_documents, project_words, squares_of_columns
-from semascope.kernels.rows import facts_of_words
-from semascope.kernels.small import eigenvalues
-from semascope.training.dense import inner, one_more, reorder, take_out, times, times_side_by_side, turn_upright
+from semascope.kernels.csr import facts_of_words
+from semascope.kernels.linalg import eigenvalues, subtract_product
+from semascope.kernels.sparse_products import entries_of_product, project_documents, project_words, squares_of_columns
+from semascope.training.linalg import append_column, deflate, fix_signs, gram, multiply, multiply_blocks, reorder
 from semascope.training.weighting import WEIGHTINGS
 
 PRECISIONS = {"float32": 2e-6, "float64": 1e-13}
@@ -46,10 +45,10 @@ def test_passes_give_the_numbers_of_sparse_products(dtype, rtol, width):
 def test_products_of_tall_tables_are_those_of_numpy(n_rows):
     generator = np.random.default_rng(n_rows)
     one, other = generator.normal(size=(n_rows, 6)), generator.normal(size=(n_rows, 3))
-    assert_allclose(inner(one, other), one.T @ other, atol=1e-11)
-    assert_allclose(times(one, np.eye(6)[:, :2]), one[:, :2])
+    assert_allclose(gram(one, other), one.T @ other, atol=1e-11)
+    assert_allclose(multiply(one, np.eye(6)[:, :2]), one[:, :2])
     small = generator.normal(size=(9, 4))
-    assert_allclose(times_side_by_side([one, other], small), np.hstack([one, other]) @ small, atol=1e-11)
+    assert_allclose(multiply_blocks([one, other], small), np.hstack([one, other]) @ small, atol=1e-11)
 
 
 @pytest.mark.parametrize("width", [4, 24, 50])
@@ -58,8 +57,8 @@ def test_what_is_taken_out_of_a_table_is_what_others_have_of_it(n_rows, width):
     generator = np.random.default_rng(n_rows)
     stack, small, table = (generator.normal(size=shape) for shape in ((3, n_rows, 2), (6, width), (n_rows, width)))
     wanted = table - np.hstack(list(stack)) @ small
-    assert_allclose(inner(stack, table), np.hstack(list(stack)).T @ table, atol=1e-11)
-    square = take_out(table, stack, small)
+    assert_allclose(gram(stack, table), np.hstack(list(stack)).T @ table, atol=1e-11)
+    square = deflate(table, stack, small)
     assert_allclose(table, wanted)
     assert_allclose(square, wanted.T @ wanted, atol=1e-10)
 
@@ -100,7 +99,7 @@ def test_eigenvalues_are_those_of_numpy(dtype):
 def test_a_stack_grows_and_keeps_what_it_has():
     stack = np.empty((0, 2, 3))
     for number in range(30):
-        stack = one_more(stack)
+        stack = append_column(stack)
         stack[-1] = number
     assert (stack == np.arange(30)[:, None, None]).all()
 
@@ -108,7 +107,7 @@ def test_a_stack_grows_and_keeps_what_it_has():
 def test_columns_are_turned_upright_and_measured():
     table = np.random.default_rng(0).normal(size=(3000, 5))
     turned, weights = table.copy(), np.arange(3000.0)
-    turn_upright(turned)
+    fix_signs(turned)
     assert_allclose(np.abs(turned), np.abs(table))
     assert (turned[np.abs(table).argmax(axis=0), np.arange(5)] > 0).all()
     assert_allclose(squares_of_columns(table, weights), weights @ table**2)
@@ -171,7 +170,7 @@ def test_the_residual_is_what_is_left_of_the_matrix(dtype):
     assert_allclose(np.linalg.norm(psi - found), model.residuals_[-1], rtol=1e-5)
     best = np.linalg.norm(psi - reference.truncated(psi, 12))
     assert best * (1 - 1e-6) <= model.residuals_[-1] <= best * 1.001
-    assert model.stopped_by_ == "settled"
+    assert model.stopped_by_ == "converged"
 
 
 @pytest.mark.parametrize("spread", [1, 10, 100, 1000])
@@ -242,7 +241,7 @@ def test_a_saved_model_is_the_same_model(tmp_path):
     assert loaded.get_params() == model.get_params() | {"engine": None}
 
 
-def test_neighbours_are_words_and_documents_of_the_same_kind():
+def test_neighbors_are_words_and_documents_of_the_same_kind():
     texts = ["cats purr softly", "cats and kittens purr", "kittens are cats", "stocks fall", "bonds and stocks fall", "bonds"]
     model = LSA(2, random_state=0).fit(texts)
     assert {word for word, _ in model.similar_words("purr", 3)} <= {"cats", "kittens", "softly", "are"}

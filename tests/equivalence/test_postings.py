@@ -15,14 +15,14 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from helpers import random_counts
 from reference import postings as reference
 from semascope import LDA, LSA, Analyzer, Corpus, Index
-from semascope.corpus.rows import Rows
-from semascope.corpus.shards import Shard, frozen, read_only
+from semascope.corpus.csr import CSR
+from semascope.corpus.shards import Shard, as_read_only, read_only
 from semascope.kernels import postings as kernels
 from semascope.retrieval.fusion import CANDIDATES, WITH_TOPICS, WITHOUT
 from semascope.retrieval.likelihood import likelihood_scores
 from semascope.retrieval.ranking import best_of
 from semascope.retrieval.segments import Postings
-from semascope.retrieval.topicdocuments import TopicDocuments
+from semascope.retrieval.topic_documents import TopicDocuments
 
 SHAPES = {0: (30, 25), 1: (1, 40), 2: (200, 7), 3: (9, 1), 4: (64, 300), 5: (257, 50)}
 """Documents and words by seed."""
@@ -34,26 +34,28 @@ def counts_of(seed):
 
 def rows_of(counts):
     matrix = sp.csr_array(counts)
-    return read_only(Rows(matrix.indptr, matrix.indices, matrix.data))
+    return read_only(CSR(matrix.indptr, matrix.indices, matrix.data))
 
 
 def postings_of(counts):
     matrix = sp.csc_array(counts)
-    return Postings(frozen(matrix.indptr, np.int64), frozen(matrix.indices, np.int32), matrix.data.astype(np.float32))
+    return Postings(
+        as_read_only(matrix.indptr, np.int64), as_read_only(matrix.indices, np.int32), matrix.data.astype(np.float32)
+    )
 
 
 # --- kernels ---------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("saturation", "normalisation"), [(1.5, 0.75), (1.2, 0.0), (0.0, 0.5), (2.0, 1.0)])
+@pytest.mark.parametrize(("saturation", "normalization"), [(1.5, 0.75), (1.2, 0.0), (0.0, 0.5), (2.0, 1.0)])
 @pytest.mark.parametrize("seed", SHAPES)
-def test_weights_of_bm25_are_those_of_the_formula(seed, saturation, normalisation):
+def test_weights_of_bm25_are_those_of_the_formula(seed, saturation, normalization):
     counts = counts_of(seed)
     counts[0, 0] += 1
     lengths, rarity = counts.sum(axis=1), np.random.default_rng(seed).exponential(size=counts.shape[1])
-    postings, settings = postings_of(counts), (lengths.mean(), saturation, normalisation)
+    postings, settings = postings_of(counts), (lengths.mean(), saturation, normalization)
     weights = np.empty(len(postings.documents), np.float32)
-    kernels.bm25_weights(*postings, frozen(lengths, np.float32), frozen(rarity, np.float32), *settings, weights)
+    kernels.bm25_weights(*postings, as_read_only(lengths, np.float32), as_read_only(rarity, np.float32), *settings, weights)
     found = sp.csc_array((weights, postings.documents, postings.ends), shape=counts.shape).toarray()
     with np.errstate(invalid="ignore"):  # 0 / 0 where nothing saturates and a word is not there
         wanted = reference.bm25_weights(counts, lengths, rarity, *settings)
@@ -69,7 +71,7 @@ def test_postings_add_up_to_the_product_of_queries_and_documents(seed, first):
     wanted = scores.astype(float)
     known = np.arange(counts.shape[1]) % 3 > 0  # the others have no postings
     wanted[:, first : first + len(counts)] += (queries * known) @ counts.T
-    words = frozen(np.where(known[asked.words], asked.words, -1), np.int32)
+    words = as_read_only(np.where(known[asked.words], asked.words, -1), np.int32)
     kernels.add_postings(*postings, asked.ends, words, asked.counts, first, scores)
     assert_allclose(scores, wanted, rtol=1e-6)
 
@@ -143,13 +145,13 @@ def test_likelihoods_of_some_documents_are_those_of_all(seed):
     rows, queries = rows_of(counts), rows_of(random_counts(seed + 50, 4, counts.shape[1], length=6))
     documents = TopicDocuments(rows, Shard(0, 0, counts.shape[1], rows).by_word, theta)
     wanted = likelihood_scores(documents, topics, queries, background, 200.0, 0.6)
-    chosen = frozen(np.flatnonzero(rng.random(len(counts)) < 0.4), np.int32)
+    chosen = as_read_only(np.flatnonzero(rng.random(len(counts)) < 0.4), np.int32)
     given = (counts.sum(axis=1), theta, np.ascontiguousarray(topics), background)
     for query in range(4):
         mine, scores = slice(*queries.ends[query : query + 2]), np.empty(len(chosen), np.float32)
         asked = queries.words[mine], queries.counts[mine]
         settings = np.float32(200), np.float32(0.6)
-        kernels.likelihoods_of_few(*rows, *(frozen(one, np.float32) for one in given), *asked, *settings, chosen, scores)
+        kernels.likelihoods_of_few(*rows, *(as_read_only(one, np.float32) for one in given), *asked, *settings, chosen, scores)
         assert_allclose(scores, wanted[query, chosen], rtol=1e-5, atol=1e-5)
 
 

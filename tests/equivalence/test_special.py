@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.special import gammaln, psi
 
-from semascope.kernels.special import digamma, exp, log, log_gamma
+from semascope.kernels.variational import digamma, exp, log, log_gamma
 
 POSITIVE = np.concatenate([np.geomspace(1e-30, 1e30, 4001), np.linspace(0.5, 80, 4001), [1.0, 2.0, 64.0]])
 ZEROS = {digamma: 1e-13, log_gamma: 2e-14, log: 1e-16}

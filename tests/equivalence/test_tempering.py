@@ -4,18 +4,18 @@ from operator import itemgetter
 
 import numpy as np
 import pytest
+from equivalence.test_em import started
 from numpy.testing import assert_allclose
 
-from equivalence.test_em import started
 from helpers import collection, large_counts, random_counts
-from reference.em import fit_dense, fold_in_dense, heldout_dense
 from reference.heldout import hold_out as reference_hold_out
+from reference.plsa import fit_dense, fold_in_dense, heldout_dense
 from semascope import PLSA, Analyzer, Checkpoints, Corpus, ThreadEngine
-from semascope.kernels.em import heldout_likelihood
-from semascope.training import tempering
+from semascope.kernels.plsa import heldout_likelihood
+from semascope.training import plsa_tempered as tempering
 from semascope.training.loop import run
+from semascope.training.plsa_tempered import Search, TemperedEM, TemperedState, power
 from semascope.training.stopping import StopRule
-from semascope.training.tempering import Search, TemperedEM, TemperedState, power
 
 
 def facts(corpus, n_topics, seed=0):
@@ -105,8 +105,8 @@ def test_nothing_is_learned_from_words_held_out_while_beta_is_searched_for():
     algorithm = TemperedEM(**facts(whole, 4), dtype="float64")
     found = []
     for corpus in (whole, less):
-        with ThreadEngine(1).place(corpus.shards()) as placed:
-            state = algorithm.start(placed.begin(algorithm.begin))
+        with ThreadEngine(1).open(corpus.shards()) as placed:
+            state = algorithm.init_state(placed.begin(algorithm.init_shard))
             for _ in range(5):
                 state = algorithm.update(state, placed.step(algorithm.step, state))
             assert state.searching
@@ -166,7 +166,7 @@ def test_auto_is_cut_off_in_its_search_and_resumed_to_the_same_bits(overfitted, 
     algorithm, stop = TemperedEM(**facts(corpus, 10)), StopRule(20, 1e-4)
 
     def cut_off(moment):
-        if moment.note.startswith("β = 0.81"):
+        if moment.status.startswith("β = 0.81"):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -183,12 +183,12 @@ def test_auto_is_cut_off_in_its_search_and_resumed_to_the_same_bits(overfitted, 
 def test_a_search_that_is_ended_early_gives_the_best_topics_so_far(overfitted):
     corpus = Corpus.from_matrix(overfitted)
     algorithm = TemperedEM(**facts(corpus, 40))
-    with ThreadEngine(1).place(corpus.shards()) as placed:
-        state = algorithm.start(placed.begin(algorithm.begin))
-        assert algorithm.to_keep(state) is state  # nothing is known yet
+    with ThreadEngine(1).open(corpus.shards()) as placed:
+        state = algorithm.init_state(placed.begin(algorithm.init_shard))
+        assert algorithm.final_state(state) is state  # nothing is known yet
         while state.beta > 0.6:
             state = algorithm.update(state, placed.step(algorithm.step, state))
-    kept = algorithm.to_keep(state)
+    kept = algorithm.final_state(state)
     assert state.searching
     assert kept.beta == Search(*state.search).best_beta > state.beta
     assert_allclose(kept.topics.sum(axis=0), 1, rtol=1e-5)

@@ -13,10 +13,9 @@ import uvicorn
 from browsing import a_browser, opened
 from semascope import LDA, PLSA, Corpus, LabeledLDA, OnlineLabeledLDA, PolylingualLDA
 from semascope.explorer.app import make_app
-from semascope.explorer.keeping import Keeper
-from semascope.explorer.learning import Learner
-from semascope.explorer.pool import Pool
-from semascope.explorer.service import Service
+from semascope.explorer.service.context import Pool, Service
+from semascope.explorer.service.learner import Learner
+from semascope.explorer.service.reloader import Keeper
 
 ANIMALS = ["cat", "dog", "horse", "bird", "fish"]
 MONEY = ["tax", "bank", "loan", "stock", "coin"]

@@ -162,7 +162,7 @@ def test_every_known_word_of_a_document_has_a_topic(request, name):
     assert all(other["id"] != "doc0" and 0 <= other["similarity"] <= 1.0001 for other in document["similar"])
 
 
-def test_words_of_a_labelled_document_are_due_to_its_labels(labeled):
+def test_words_of_a_labeled_document_are_due_to_its_labels(labeled):
     document = get(labeled, "/api/documents/doc1")
     names = {topic["name"] for topic in document["topics"]}
     assert names <= {"money", "background 1"}

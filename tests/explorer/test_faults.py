@@ -19,11 +19,11 @@ import pytest
 from semascope import LDA, LSA, Corpus, OnlineLabeledLDA, load
 from semascope.errors import FormatError, InputError
 from semascope.explorer.errors import UnavailableError
-from semascope.explorer.keeping import version_of
-from semascope.explorer.learning import Learner
-from semascope.explorer.pool import Pool
-from semascope.explorer.serving import Settings, address_of, serve
-from semascope.streaming.learning import DurableStream, opened
+from semascope.explorer.server import Settings, address_of, serve
+from semascope.explorer.service.context import Pool
+from semascope.explorer.service.learner import Learner
+from semascope.explorer.service.reloader import version_of
+from semascope.streaming.durable import DurableStream, open_stream
 
 
 def refuse(**settings):
@@ -311,7 +311,7 @@ def test_an_error_that_nobody_expected_is_told_rather_than_waited_for(fitted, tm
 
 def test_a_model_that_another_process_learns_is_not_learned_here(fitted, serving, tmp_path):
     load(fitted / "live").save(tmp_path / "live")
-    with opened(tmp_path / "live", OnlineLabeledLDA), serving(tmp_path / "live", learn=True, wait=False) as client:
+    with open_stream(tmp_path / "live", OnlineLabeledLDA), serving(tmp_path / "live", learn=True, wait=False) as client:
         answer = client.post("/api/stream", json={"documents": [{"text": "x"}]})
         assert answer.status_code == 503
         assert "only one can at a time" in answer.json()["error"]
@@ -383,6 +383,6 @@ def test_nothing_that_was_acknowledged_is_lost_when_the_server_is_killed(fitted,
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
         process.stderr.close()
-    with opened(tmp_path / "live", OnlineLabeledLDA) as stream:
+    with open_stream(tmp_path / "live", OnlineLabeledLDA) as stream:
         assert stream.model.n_documents_seen_ == 20 + acknowledged
         assert acknowledged > 0

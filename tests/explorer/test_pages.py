@@ -94,7 +94,7 @@ def test_a_document_whose_id_holds_a_slash_can_be_opened(page):
 # --- how it looks, and what it says --------------------------------------------------------------------------------------
 
 
-def test_the_colours_that_people_choose_are_kept(page):
+def test_the_colors_that_people_choose_are_kept(page):
     visit(page, "#/topics")
     light = page.evaluate("getComputedStyle(document.body).backgroundColor")
     page.locator("#theme").click()

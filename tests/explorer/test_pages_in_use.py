@@ -1,4 +1,4 @@
-"""The pages of the explorer in use: maps, lists, sliders, names, colours, searches, and files to keep."""
+"""The pages of the explorer in use: maps, lists, sliders, names, colors, searches, and files to keep."""
 
 import csv
 import io
@@ -84,16 +84,16 @@ def test_enter_keeps_a_new_name_and_escape_leaves_the_old_one(browser, serving, 
 # --- documents, search, texts --------------------------------------------------------------------------------------------
 
 
-def test_a_legend_turns_the_colours_of_topics_off_and_on(page):
+def test_a_legend_turns_the_colors_of_topics_off_and_on(page):
     visit(page, "#/documents/doc1")
     word = page.locator('.due[data-place="0"]').first
     toggle = page.locator(".toggle").first
-    coloured = word.evaluate("element => getComputedStyle(element).backgroundColor")
+    colored = word.evaluate("element => getComputedStyle(element).backgroundColor")
     toggle.click()
     expect(toggle).to_have_attribute("aria-pressed", "false")
-    assert word.evaluate("element => getComputedStyle(element).backgroundColor") != coloured
+    assert word.evaluate("element => getComputedStyle(element).backgroundColor") != colored
     toggle.click()
-    assert word.evaluate("element => getComputedStyle(element).backgroundColor") == coloured
+    assert word.evaluate("element => getComputedStyle(element).backgroundColor") == colored
 
 
 def test_a_slash_leads_to_the_box_and_results_show_what_they_have_in_common(page):
@@ -110,7 +110,7 @@ def test_a_slash_leads_to_the_box_and_results_show_what_they_have_in_common(page
     expect(page.get_by_role("heading", name=re.compile("^Like "))).to_be_visible()
 
 
-def test_a_text_is_coloured_by_its_topics_or_its_labels(browser, lda, labeled):
+def test_a_text_is_colored_by_its_topics_or_its_labels(browser, lda, labeled):
     for client in (lda, labeled):
         with opened(browser, client) as page:
             visit(page, "#/try")

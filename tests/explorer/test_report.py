@@ -10,7 +10,7 @@ from browsing import needs_chromium
 from semascope import LDA, LSA, Analyzer, Corpus, LabeledLDA, OnlineLabeledLDA, load
 from semascope.cli.main import app
 from semascope.errors import InputError
-from semascope.explorer.report import report_on, write_report
+from semascope.explorer.report.page import report_on, write_report
 
 HOSTILE = '"\'><script>window.ran=1</script><img/src=x/onerror="window.ran=1"></title></style><svg/onload="window.ran=1">'
 

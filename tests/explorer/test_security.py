@@ -11,8 +11,8 @@ import httpx
 import pytest
 
 from semascope import LDA, load
-from semascope.explorer import pages
-from semascope.explorer.security import MOST_BYTES, Guard, is_loopback
+from semascope.explorer import app as pages
+from semascope.explorer.security import MAX_BYTES, Guard, is_loopback
 
 HOSTILE = '<script>alert(1)</script><img src=x onerror="alert(2)">'
 
@@ -111,7 +111,7 @@ def test_a_token_does_not_send_browsers_to_other_sites(guarded):
 
 
 def test_bodies_have_a_limit(lda):
-    text = {"text": "dog " * (MOST_BYTES // 4)}
+    text = {"text": "dog " * (MAX_BYTES // 4)}
     assert lda.post("/api/infer", json=text).status_code == 413
 
     def parts():

@@ -8,13 +8,13 @@ import pytest
 
 from semascope import LDA, LSA, PLSA, Analyzer, Corpus, LabeledLDA, OnlineLabeledLDA, PolylingualLDA, load
 from semascope.errors import InputError
-from semascope.explorer import views
-from semascope.explorer.periods import periods_of
-from semascope.explorer.state import Explored
-from semascope.explorer.views import DocumentShares, Themes
-from semascope.judging import hold_out
-from semascope.models import maps
-from semascope.retrieval.snippets import Snippet
+from semascope.explorer.queries import views
+from semascope.explorer.queries.periods import periods_of
+from semascope.explorer.queries.views import DocumentShares, Themes
+from semascope.explorer.service.snapshot import Snapshot
+from semascope.model_selection import hold_out
+from semascope.models.display import topic_map as maps
+from semascope.retrieval.highlighting import Snippet
 
 PETS = "cats purr and dogs bark while cats sleep"
 MONEY = "banks lend money and stocks rise when banks trade"
@@ -412,7 +412,7 @@ def test_a_table_of_documents_that_is_being_made_is_not_looked_into():
         yield "b"
 
     corpus = SimpleNamespace(ids=SimpleNamespace(to_list=ids))
-    explored = Explored(None, groups_of_topics(), SimpleNamespace(corpus=corpus), None)
+    explored = Snapshot(None, groups_of_topics(), SimpleNamespace(corpus=corpus), None)
     assert explored.has("a")
     assert said == [True]
 

@@ -30,7 +30,7 @@ from semascope.storage.layout import (
     pointers,
     probabilities,
 )
-from semascope.streaming.folder import open_own
+from semascope.streaming.model_folder import open_own
 
 ROWS = Layout(
     "rows",

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from reference.exact import add_scaled
-from semascope.engines.exact import Accumulator, Counts, CountTotal, Scalars, ScalarTotal
+from reference.exact_sums import add_scaled
+from semascope.engines.exact_sums import Accumulator, Counts, CountTotal, Scalars, ScalarTotal
 
 
 class Both(NamedTuple):
@@ -71,14 +71,14 @@ def test_totals_are_as_near_to_the_truth_as_their_scale_allows():
     for part in parts:
         want[part.table.rows] += part.table.values
     assert_allclose(np.ldexp(total.table.astype(float), -total.exponent), want, atol=20 * 2.0**-total.exponent, rtol=1e-14)
-    assert_allclose(total.columns_normalised("float64").sum(axis=0), 1)
+    assert_allclose(total.columns_normalized("float64").sum(axis=0), 1)
     assert_allclose(total.column_sums(), want.sum(axis=0))
 
 
 def test_a_column_of_zeros_stays_zero():
     total = Counts(np.arange(2, dtype=np.int32), np.array([[1.0, 0], [3, 0]]), (2, 2), 4.0).empty_total()
     total.add(Counts(np.arange(2, dtype=np.int32), np.array([[1.0, 0], [3, 0]]), (2, 2), 4.0))
-    assert total.columns_normalised("float32").tolist() == [[0.25, 0], [0.75, 0]]
+    assert total.columns_normalized("float32").tolist() == [[0.25, 0], [0.75, 0]]
 
 
 def test_totals_that_are_used_again_start_from_nothing():

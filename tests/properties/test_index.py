@@ -16,7 +16,7 @@ from numpy.testing import assert_allclose
 
 from semascope import LDA, LSA, Analyzer, Corpus, Index, PolylingualLDA
 from semascope.retrieval.fisher import INFORMATION, PARTS, PROCESSES
-from semascope.retrieval.snippets import LENGTH, snippet_of
+from semascope.retrieval.highlighting import LENGTH, snippet_of
 
 FISHER = ["-".join(["fisher", *choice]) for choice in product(PROCESSES, INFORMATION, PARTS) if choice[2] != "both"]
 FISHER += ["-".join(["fisher", *choice]) for choice in product(PROCESSES, INFORMATION)]
@@ -328,12 +328,12 @@ def test_filters_choose_the_documents_that_plain_python_chooses(name):
 
 def test_a_field_that_only_some_documents_have_can_be_asked_for():
     index = Index.build(Corpus.from_texts(["word1 word2", "word2 word3", "word3"]))
-    index.add(pl.DataFrame({"id": ["red"], "text": ["word1 word3"], "colour": ["red"]}))
+    index.add(pl.DataFrame({"id": ["red"], "text": ["word1 word3"], "color": ["red"]}))
     assert len(index._segments) == 2
     for _ in range(2):
-        assert [hit.id for hit in index.search("word1 word3", where={"colour": "red"})] == ["red"]
-        assert [hit.id for hit in index.search("word1 word3", where=pl.col("colour") == "red")] == ["red"]
-        assert len(index.search("word1 word3", where={"colour": None})) == 3
+        assert [hit.id for hit in index.search("word1 word3", where={"color": "red"})] == ["red"]
+        assert [hit.id for hit in index.search("word1 word3", where=pl.col("color") == "red")] == ["red"]
+        assert len(index.search("word1 word3", where={"color": None})) == 3
         index.merge()
 
 

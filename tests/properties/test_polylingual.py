@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from semascope import Analyzer, Corpus, Lexicon, read
-from semascope.corpus import count
+from semascope.corpus.build import counters as count
 from semascope.corpus.readers import files
 
 LANGUAGES = ("en", "de", "zh-TW")
@@ -77,9 +77,9 @@ def test_each_language_is_counted_as_if_it_were_alone(texts, block, ngrams):
 def test_a_corpus_aligned_to_the_same_words_in_another_order_has_the_same_counts(texts, order):
     corpus = Corpus.from_texts(texts)
     words = {language: corpus.lexicon.only(language).words.reverse() for language in order if language in corpus.languages}
-    turned = corpus.aligned(Lexicon.of(words))
+    turned = corpus.reindexed(Lexicon.of(words))
     for language in corpus.languages:
         ours, theirs = corpus.in_language(language), turned.in_language(language)
         assert ours.texts.to_list() == theirs.texts.to_list()
         assert (ours.counts[:, ::-1] != theirs.counts).nnz == 0
-    assert turned.aligned(corpus.lexicon).fingerprint == corpus.fingerprint
+    assert turned.reindexed(corpus.lexicon).fingerprint == corpus.fingerprint

@@ -15,8 +15,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from semascope import Corpus, read, read_counts, read_qrels
-from semascope.corpus.formats import FORMATS
 from semascope.corpus.readers import files
+from semascope.corpus.readers.sources import FORMATS
 from semascope.errors import InputError
 
 any_text = st.text(st.characters(exclude_categories=["Cs"]), max_size=30) | st.text(
@@ -240,7 +240,7 @@ def test_any_bytes_end_in_documents_or_a_sentence(folder, format, data, skip_bad
 
 @settings(max_examples=60, deadline=None)
 @given(content=st.binary(max_size=60) | damaged(b"1 0 d1 2\n2 0 d2 1\n"))
-def test_any_bytes_end_in_judgements_or_a_sentence(folder, content):
+def test_any_bytes_end_in_judgments_or_a_sentence(folder, content):
     (folder / "qrels").write_bytes(content)
     try:
         read_qrels(folder / "qrels")

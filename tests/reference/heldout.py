@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from reference.em import fold_in_dense
+from reference.plsa import fold_in_dense
 
 MASK = 2**64 - 1
 

@@ -6,17 +6,17 @@ Counts are (d, v), queries (q, v), scores (q, d), or (d,) where one query is eno
 import numpy as np
 
 
-def bm25_weights(counts, lengths, rarity, mean_length, saturation, normalisation):
+def bm25_weights(counts, lengths, rarity, mean_length, saturation, normalization):
     """What each word adds to the score of each document."""
-    sizes = saturation * (1 - normalisation + normalisation * lengths / mean_length)
+    sizes = saturation * (1 - normalization + normalization * lengths / mean_length)
     return rarity * counts / (counts + sizes[:, None])
 
 
-def bm25_scores(counts, queries, saturation=1.5, normalisation=0.75):
+def bm25_scores(counts, queries, saturation=1.5, normalization=0.75):
     """BM25, as Lucene has it."""
     lengths, met = counts.sum(axis=1), (counts > 0).sum(axis=0)
     rarity = np.log(1 + (len(counts) - met + 0.5) / (met + 0.5))
-    return queries @ bm25_weights(counts, lengths, rarity, lengths.mean(), saturation, normalisation).T
+    return queries @ bm25_weights(counts, lengths, rarity, lengths.mean(), saturation, normalization).T
 
 
 def cosines(one, other):

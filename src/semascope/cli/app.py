@@ -14,25 +14,25 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from semascope.cli.terminal import LONGEST_LINE, Commands, console, tell
+from semascope.cli.render.terminal import MAX_LINE_LENGTH, Commands, console, print_text
 from semascope.errors import FormatError, MissingWordsWarning, SemascopeError
 from semascope.models.registry import LABELS
 
 if TYPE_CHECKING:
-    from semascope.models.topicmodel import TopicModel
+    from semascope.models.topic_model import TopicModel
 
 
-def to_read(metavar: str, kind: str, made_by: str, help: str) -> Any:
+def input_directory(metavar: str, kind: str, made_by: str, help: str) -> Any:
     """Declare a directory to read. Where it is not there that is said at once: what would open it takes seconds to load."""
 
-    def see_that_it_is_there(context: typer.Context, path: Path) -> Path:
+    def check_exists(context: typer.Context, path: Path) -> Path:
         # MPI ranks open it together, and say which of them does not see it.
         if not (path.is_dir() or context.resilient_parsing or "OMPI_COMM_WORLD_RANK" in os.environ):
             found = "this is a file" if path.exists() else "there is no such directory"
             fail(FormatError(f"{path}: expected a semascope {kind}, but {found}. Make one with: semascope {made_by}"))
         return path
 
-    return typer.Argument(metavar=metavar, help=help, callback=see_that_it_is_there)
+    return typer.Argument(metavar=metavar, help=help, callback=check_exists)
 
 
 app = typer.Typer(
@@ -62,9 +62,9 @@ IdField = Annotated[str, typer.Option("--id", help="Field that holds the identif
 LabelsField = Annotated[str, typer.Option("--labels", help="Field that holds the labels.")]
 LabelSeparator = Annotated[str | None, typer.Option("--label-separator", help="What stands between labels in one string.")]
 SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Leave out records that cannot be read, and count them.")]
-CorpusPath = Annotated[Path, to_read("CORPUS", "corpus", "build SOURCE CORPUS", "Corpus directory.")]
-ModelPath = Annotated[Path, to_read("MODEL", "model", "fit CORPUS MODEL", "Model directory.")]
-IndexPath = Annotated[Path, to_read("INDEX", "index", "index MODEL INDEX", "Index directory.")]
+CorpusPath = Annotated[Path, input_directory("CORPUS", "corpus", "build SOURCE CORPUS", "Corpus directory.")]
+ModelPath = Annotated[Path, input_directory("MODEL", "model", "fit CORPUS MODEL", "Model directory.")]
+IndexPath = Annotated[Path, input_directory("INDEX", "index", "index MODEL INDEX", "Index directory.")]
 _TEXTS = "JSON lines, CSV, TSV, Parquet, Arrow, SMART or TREC; a folder of text files; "
 _STDLIB = 'or "stdlib:" for Python\'s own docstrings.'
 SourceArgument = Annotated[
@@ -81,7 +81,7 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("always", MissingWordsWarning)
-                warnings.showwarning = say_warning  # type: ignore[assignment]
+                warnings.showwarning = print_warning  # type: ignore[assignment]
                 function(*args, **options)
             sys.stdout.flush()
         except SemascopeError as error:
@@ -99,24 +99,24 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     return app.command()(answering)
 
 
-def say_warning(message: Warning | str, *_: Any) -> None:
+def print_warning(message: Warning | str, *_: Any) -> None:
     """Say what is not quite as it should be, without the line of our sources where that was noticed."""
     if os.environ.get("OMPI_COMM_WORLD_RANK", "0") == "0":
-        tell(f"semascope: {message}")
+        print_text(f"semascope: {message}")
 
 
 def fail(error: BaseException, sentence: str | None = None, code: int = 1) -> None:
     """Say what went wrong, and stop; what all MPI ranks know is said by the first alone."""
     if not getattr(error, "on_all_ranks", False) or os.environ.get("OMPI_COMM_WORLD_RANK", "0") == "0":
-        tell(f"semascope: {sentence or error}")
+        print_text(f"semascope: {sentence or error}")
     sys.exit(code)
 
 
-def say(path: Path, sentence: str) -> None:
+def print_line(path: Path, sentence: str) -> None:
     """Say something of a path."""
-    from semascope.cli.screen import Parts
+    from semascope.cli.render.screen import Parts
 
-    console().print(Parts((str(path), "bold"), f": {sentence}", limit=LONGEST_LINE))
+    console().print(Parts((str(path), "bold"), f": {sentence}", limit=MAX_LINE_LENGTH))
 
 
 def report_bad(bad: list[str]) -> None:
@@ -124,10 +124,10 @@ def report_bad(bad: list[str]) -> None:
     if not bad:
         return
     more = [f"  and {len(bad) - 3:,} more"] if len(bad) > 3 else []
-    tell(f"Left out {counted(len(bad), 'bad record')}:", *(f"  {sentence}" for sentence in bad[:3]), *more)
+    print_text(f"Left out {pluralize(len(bad), 'bad record')}:", *(f"  {sentence}" for sentence in bad[:3]), *more)
 
 
-def counted(n: int, noun: str) -> str:
+def pluralize(n: int, noun: str) -> str:
     """One thing, or so many things."""
     return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
@@ -143,13 +143,13 @@ def topic_table(model: TopicModel, n_words: int) -> Any:
     """A table of topics, the largest first."""
     from rich.table import Table
 
-    from semascope.cli.pictures import Bar
-    from semascope.cli.screen import words_in_a_line
-    from semascope.models.themes import Themes
+    from semascope.cli.render.charts import Bar
+    from semascope.cli.render.screen import words_in_a_line
+    from semascope.models.display.topic_view import TopicView
 
     table = Table(box=None, header_style="bold")
     table.add_column("topic", justify="right", style="cyan")
-    named = any(Themes.of(model).named)
+    named = any(TopicView.of(model).named)
     if named:
         table.add_column("name", style="bold", overflow="fold")
     table.add_column("share", justify="right")

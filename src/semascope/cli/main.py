@@ -10,15 +10,15 @@ import typer
 
 from semascope import __version__
 from semascope.cli.app import app
-from semascope.cli.terminal import console
+from semascope.cli.render.terminal import console
 
 MODULES = (
     "build", "fit", "topics", "infer", "predict", "attribute", "stream", "counterparts", "neighbors", "index", "search",
-    "index_changes", "edit", "evaluate", "evaluate_search", "sweep", "info", "explore", "report", "demo",
+ "edit", "evaluate", "evaluate_search", "sweep", "info", "explore", "report", "demo",
 )  # fmt: skip
 
 for _name in MODULES:
-    importlib.import_module(f"semascope.cli.{_name}")
+    importlib.import_module(f"semascope.cli.commands.{_name}")
 
 COMMANDS = tuple(_command.callback.__name__.replace("_", "-") for _command in app.registered_commands if _command.callback)
 

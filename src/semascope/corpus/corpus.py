@@ -12,33 +12,31 @@ import numpy as np
 import polars as pl
 import scipy.sparse as sp
 
-from semascope.corpus import texts as by_language
-from semascope.corpus.analyze import Analyzer
-from semascope.corpus.analyzers import Analyzers, analyzers_of, read_analyzers
+from semascope.corpus.build.counters import CorpusCounter, LanguageCounter, TokenListCounter
+from semascope.corpus.build.disk import LAYOUT, CorpusWriter, fingerprint
 from semascope.corpus.build.pipeline import (
     Block,
     MemorySink,
     Source,
     blocks_of,
     build_corpus,
+    check_has_languages,
     counter_for,
     in_memory,
     naming,
-    see_that_there_are_languages,
 )
-from semascope.corpus.count import CorpusCounter, LanguageCounter, TokenListCounter
-from semascope.corpus.documents import described, divided, numbered, numbers_in, numbers_of
+from semascope.corpus.build.spool import Pieces
+from semascope.corpus.csr import CSR, lexicon_of_columns, matrix_of_rows, rows_of_matrix
+from semascope.corpus.fields import default_ids, describe_documents, divide_documents, numbers_in, numbers_of
 from semascope.corpus.lexicon import NAMELESS, Lexicon, read_lexicon
-from semascope.corpus.matrix import lexicon_of_columns, matrix_of_rows, rows_of_matrix
-from semascope.corpus.pieces import Pieces
-from semascope.corpus.readers.fields import document_schema
-from semascope.corpus.reprs import shown
-from semascope.corpus.rows import Rows
-from semascope.corpus.shards import ShardRef, cut, frozen, read_only, shard_of
-from semascope.corpus.stored import StoredShard
-from semascope.corpus.writing import LAYOUT, CorpusWriter, fingerprint
+from semascope.corpus.notebook import shown
+from semascope.corpus.readers.record_fields import document_schema
+from semascope.corpus.shards import ShardRef, as_read_only, cut_shards, read_only, shard_of
+from semascope.corpus.stored_shards import StoredShard
+from semascope.corpus.text import multilingual as by_language
+from semascope.corpus.text.analyzer import Analyzer, Analyzers, analyzers_of, read_analyzers
 from semascope.errors import FormatError, InputError
-from semascope.kernels.rows import renumber
+from semascope.kernels.csr import renumber
 from semascope.storage import Directory, open_directory, writing
 
 if TYPE_CHECKING:
@@ -90,7 +88,7 @@ class Corpus:
 
     def __init__(
         self,
-        rows: Rows,
+        rows: CSR,
         lexicon: Lexicon,
         documents: Mapping[str, Any] | pl.DataFrame,
         analyzer: Analyzers | None,
@@ -164,7 +162,7 @@ class Corpus:
         """Build a corpus in memory, over its own words or over a vocabulary."""
         vocabulary = build_corpus(blocks, counter, sink, analyzers, vocabulary=vocabulary, extend=extend, watch=watch)
         corpus = cls(*sink.contents)
-        return corpus if vocabulary is None else corpus.aligned(vocabulary)
+        return corpus if vocabulary is None else corpus.reindexed(vocabulary)
 
     @classmethod
     def from_texts(
@@ -197,9 +195,9 @@ class Corpus:
         analyzers = analyzer or Analyzer()
         wanted = None if lexicon is None else lexicon.languages
         found = by_language.in_list(list(by_language.of_column(texts)), language, wanted)
-        see_that_there_are_languages(found, wanted)
+        check_has_languages(found, wanted)
         listed = by_language.as_list(found)
-        sink = MemorySink(described(len(listed), ids, labels, listed))
+        sink = MemorySink(describe_documents(len(listed), ids, labels, listed))
         return cls._built([Block(found)], partial(LanguageCounter, analyzers), sink, analyzers, lexicon, extend=extend)
 
     @classmethod
@@ -222,7 +220,7 @@ class Corpus:
         """
         analyzer = analyzer or Analyzer(lowercase=False, min_length=1)
         listed = list(documents)
-        sink = MemorySink(described(len(listed), ids, labels, None))
+        sink = MemorySink(describe_documents(len(listed), ids, labels, None))
         return cls._built([Block(listed)], partial(TokenListCounter, analyzer), sink, analyzer)
 
     @classmethod
@@ -241,7 +239,7 @@ class Corpus:
         """
         rows, n_words = rows_of_matrix(X)
         lexicon = lexicon_of_columns(X, vocabulary, n_words)
-        return cls(rows, lexicon, described(len(rows.ends) - 1, ids, labels, None), None)
+        return cls(rows, lexicon, describe_documents(len(rows.ends) - 1, ids, labels, None), None)
 
     # --- on disk -----------------------------------------------------------------------------------------------------------
 
@@ -265,7 +263,7 @@ class Corpus:
         return None
 
     @property
-    def rows(self) -> Rows:
+    def rows(self) -> CSR:
         """The counts, as the kernels take them."""
         return self._rows
 
@@ -316,7 +314,7 @@ class Corpus:
         if isinstance(self._given_documents, pl.DataFrame):
             return self._given_documents
         schema = {**document_schema(()), "text": by_language.column_type(self.languages)}
-        return numbered(pl.DataFrame(self._given_documents, schema_overrides=schema))
+        return default_ids(pl.DataFrame(self._given_documents, schema_overrides=schema))
 
     @cached_property
     def vocabulary(self) -> NDArray[np.object_]:
@@ -348,7 +346,7 @@ class Corpus:
 
     def shards(self) -> list[ShardRef]:
         """The pieces that work is divided into."""
-        bounds = enumerate(cut(self.rows.ends))
+        bounds = enumerate(cut_shards(self.rows.ends))
         return [shard_of(self.rows, number, first, last, self.n_words) for number, (first, last) in bounds]
 
     def __len__(self) -> int:
@@ -360,21 +358,21 @@ class Corpus:
     def _repr_html_(self) -> str:
         return shown(self)
 
-    def aligned(self, vocabulary: Lexicon | pl.Series) -> Corpus:
-        """Give the same documents over another vocabulary; words that are not in it, by language and letters, are left out."""
+    def reindexed(self, vocabulary: Lexicon | pl.Series) -> Corpus:
+        """Return the same documents over another vocabulary; words that are not in it, by language and letters, are left out."""
         lexicon = Lexicon.of(vocabulary)
         if self.lexicon.equals(lexicon):
             return self
-        rows = renumber(*self.rows, frozen(self.lexicon.numbers_in(lexicon), np.int32), len(lexicon))
+        rows = renumber(*self.rows, as_read_only(self.lexicon.numbers_in(lexicon), np.int32), len(lexicon))
         documents = self.documents
         if self.texts is not None:
             documents = documents.with_columns(by_language.in_languages(self.texts, self.languages, lexicon.languages))
-        return Corpus(Rows(*rows), lexicon, documents, analyzers_of(self.analyzer, lexicon.languages))
+        return Corpus(CSR(*rows), lexicon, documents, analyzers_of(self.analyzer, lexicon.languages))
 
     # --- parts of it -------------------------------------------------------------------------------------------------------
 
     def filter(self, keep: pl.Expr | Sequence[int] | NDArray[Any]) -> Corpus:
-        """Give the documents that are wanted; the vocabulary stays whole, so that models of parts can be compared.
+        """Return the documents that are wanted; the vocabulary stays whole, so that models of parts can be compared.
 
         Parameters
         ----------
@@ -383,12 +381,12 @@ class Corpus:
         """
         chosen = numbers_of(keep, self.documents) if isinstance(keep, pl.Expr) else numbers_in(keep, self.n_documents)
         taken = self.counts[chosen]
-        rows = Rows(taken.indptr.astype(np.int64), taken.indices, taken.data)
+        rows = CSR(taken.indptr.astype(np.int64), taken.indices, taken.data)
         return Corpus(rows, self.lexicon, self.documents[chosen], self.analyzer)
 
     def in_language(self, *languages: str) -> Corpus:
-        """Give the documents that have a language, or one of several, with the words of these languages only."""
-        part = self.aligned(self.lexicon.only(*languages))
+        """Return the documents that have a language, or one of several, with the words of these languages only."""
+        part = self.reindexed(self.lexicon.only(*languages))
         return self if part is self else part.filter(np.any([self.has_language(one) for one in languages], axis=0))
 
     def has_language(self, language: str) -> NDArray[np.bool_]:
@@ -413,12 +411,12 @@ class Corpus:
         if not 0.0 < test < 1.0:
             msg = f"the test part must be a share between 0 and 1, but was {test}."
             raise InputError(msg)
-        to_learn_from, to_test_by = divided(self.n_documents, test, seed)
+        to_learn_from, to_test_by = divide_documents(self.n_documents, test, seed)
         return self.filter(to_learn_from), self.filter(to_test_by)
 
 
 def _lexicon_of(vocabulary: Lexicon | pl.Series | None, language: str | None) -> Lexicon | None:
-    """Give the lexicon to count on, which must know the language of the texts if both have names."""
+    """Return the lexicon to count on, which must know the language of the texts if both have names."""
     lexicon = None if vocabulary is None else Lexicon.of(vocabulary)
     if lexicon is not None and lexicon.is_named and language is not None:
         lexicon.number_of(language)
@@ -456,9 +454,9 @@ class StoredCorpus(Corpus):
         return str(self._directory.facts["fingerprint"])
 
     @cached_property
-    def rows(self) -> Rows:
+    def rows(self) -> CSR:
         self._check_words()
-        return read_only(Rows(*(self._directory.array(name) for name in Rows._fields)))
+        return read_only(CSR(*(self._directory.array(name) for name in CSR._fields)))
 
     @cached_property
     def lexicon(self) -> Lexicon:
@@ -484,7 +482,7 @@ class StoredCorpus(Corpus):
             raise FormatError(msg)
 
     def shards(self) -> list[ShardRef]:
-        bounds = enumerate(cut(self._directory.array("ends")))
+        bounds = enumerate(cut_shards(self._directory.array("ends")))
         return [StoredShard(self.path, self.fingerprint, number, first, last) for number, (first, last) in bounds]
 
 

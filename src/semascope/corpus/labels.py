@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from semascope.corpus.shards import Shard, ShardRef, frozen
+from semascope.corpus.shards import Shard, ShardRef, as_read_only
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,28 +28,29 @@ class LabelRows(NamedTuple):
     def part(self, first: int, last: int) -> LabelRows:
         """Rows of documents `first` to `last`."""
         ends = self.ends[first : last + 1]
-        return LabelRows(frozen(ends - ends[0], np.int64), self.numbers[ends[0] : ends[-1]])
+        return LabelRows(as_read_only(ends - ends[0], np.int64), self.numbers[ends[0] : ends[-1]])
 
     def chosen(self, documents: NDArray[Any]) -> LabelRows:
         """Rows of some documents, by number."""
         lengths = np.diff(self.ends)[documents]
         ends = np.concatenate([[0], np.cumsum(lengths)])
         places = np.repeat(self.ends[documents] - ends[:-1], lengths) + np.arange(ends[-1])
-        return LabelRows(frozen(ends, np.int64), frozen(self.numbers[places], np.int32))
+        return LabelRows(as_read_only(ends, np.int64), as_read_only(self.numbers[places], np.int32))
 
     def below(self, n: int) -> LabelRows:
         """Only the first `n` of all labels."""
         kept = self.numbers < n
         return LabelRows(
-            frozen(np.concatenate([[0], np.cumsum(kept)])[self.ends], np.int64), frozen(self.numbers[kept], np.int32)
+            as_read_only(np.concatenate([[0], np.cumsum(kept)])[self.ends], np.int64),
+            as_read_only(self.numbers[kept], np.int32),
         )
 
     def with_more(self, first: int, n: int) -> LabelRows:
-        """Give every document labels `first` to `first + n` too, which come after all that any has."""
+        """Return every document labels `first` to `first + n` too, which come after all that any has."""
         return self._filled(np.full(len(self.ends) - 1, n), first)
 
     def opened(self, n: int) -> LabelRows:
-        """Give documents without labels the first `n` of all."""
+        """Return documents without labels the first `n` of all."""
         return self._filled(np.where(np.diff(self.ends) == 0, n, 0), 0)
 
     def _filled(self, added: NDArray[np.int64], first: int) -> LabelRows:
@@ -64,16 +65,16 @@ class LabelRows(NamedTuple):
         numbers[own] = self.numbers
         numbers[~is_own] = first + np.arange(int(added.sum())) - np.repeat(before, added)
         ends = self.ends + np.concatenate([[0], np.cumsum(added)])
-        return LabelRows(frozen(ends, np.int64), frozen(numbers, np.int32))
+        return LabelRows(as_read_only(ends, np.int64), as_read_only(numbers, np.int32))
 
 
 def names_in(labels: pl.Series) -> list[str]:
-    """Give the names of labels in the order in which they are first met; an empty name is none."""
+    """Return the names of labels in the order in which they are first met; an empty name is none."""
     return [name for name in labels.explode().drop_nulls().unique(maintain_order=True).to_list() if name]
 
 
 def rows_of_labels(labels: pl.Series, names: Sequence[str]) -> LabelRows:
-    """Give the labels of each document by number; those without a name here are left out, and none counts twice.
+    """Return the labels of each document by number; those without a name here are left out, and none counts twice.
 
     Examples
     --------
@@ -86,18 +87,18 @@ def rows_of_labels(labels: pl.Series, names: Sequence[str]) -> LabelRows:
     found = table.join(known, on="labels", how="inner").select("document", "number").unique().sort("document", "number")
     counts = np.bincount(found["document"].to_numpy(), minlength=len(labels))
     ends = np.concatenate([[0], np.cumsum(counts)])
-    return LabelRows(frozen(ends, np.int64), frozen(found["number"].to_numpy(), np.int32))
+    return LabelRows(as_read_only(ends, np.int64), as_read_only(found["number"].to_numpy(), np.int32))
 
 
 @dataclass(frozen=True, eq=False)
-class LabelledShard(Shard):
+class LabeledShard(Shard):
     """A shard with the labels of its documents."""
 
     labels: LabelRows
 
 
 @dataclass(frozen=True, eq=False)
-class LabelledRef:
+class LabeledRef:
     """Where a shard is opened, and the labels of its documents."""
 
     shard: ShardRef
@@ -115,15 +116,15 @@ class LabelledRef:
     def n_documents(self) -> int:
         return self.shard.n_documents
 
-    def open(self) -> LabelledShard:
+    def open(self) -> LabeledShard:
         """Open the shard."""
         opened = self.shard.open()
-        return LabelledShard(opened.number, opened.first_document, opened.n_words, opened.rows, self.labels)
+        return LabeledShard(opened.number, opened.first_document, opened.n_words, opened.rows, self.labels)
 
 
-def labelled(shards: Sequence[ShardRef], labels: LabelRows) -> list[LabelledRef]:
-    """Give each shard the labels of its documents."""
+def label_shards(shards: Sequence[ShardRef], labels: LabelRows) -> list[LabeledRef]:
+    """Return each shard the labels of its documents."""
     firsts = [shard.first_document for shard in shards]
     return [
-        LabelledRef(shard, labels.part(first, first + shard.n_documents)) for shard, first in zip(shards, firsts, strict=True)
+        LabeledRef(shard, labels.part(first, first + shard.n_documents)) for shard, first in zip(shards, firsts, strict=True)
     ]

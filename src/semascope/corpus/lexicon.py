@@ -70,15 +70,19 @@ class Lexicon:
         return self.languages != NAMELESS
 
     def number_of(self, language: str) -> int:
-        """Give the number of a language, or say which ones there are."""
+        """Return the number of a language, or say which ones there are."""
         if language not in self.languages:
-            told = said(self.languages) if self.is_named else "no languages were named when it was made (build --languages)"
+            told = (
+                describe_languages(self.languages)
+                if self.is_named
+                else "no languages were named when it was made (build --languages)"
+            )
             msg = f"there is no language {language!r}; {told}."
             raise InputError(msg)
         return self.languages.index(language)
 
     def only(self, *languages: str) -> Lexicon:
-        """Give the words of one language or several."""
+        """Return the words of one language or several."""
         numbers = {language: self.number_of(language) for language in languages}
         return Lexicon.of({one: self.words.filter(pl.Series(self.of_word == number)) for one, number in numbers.items()})
 
@@ -88,7 +92,7 @@ class Lexicon:
         return alike and np.array_equal(self.of_word, other.of_word)
 
     def numbers_in(self, other: Lexicon) -> NDArray[np.int32]:
-        """Give the number that each word has in another lexicon, -1 where it is not in it; language and letters must agree."""
+        """Return the number that each word has in another lexicon, -1 where it is not in it; language and letters must agree."""
         languages = _numbers_of_languages(self.languages, other.languages)
         mine = pl.DataFrame({"word": self.words, "language": languages[self.of_word]})
         numbers = np.arange(len(other), dtype=np.int32)
@@ -116,14 +120,14 @@ class Lexicon:
         return Lexicon(words, self.languages, _unwritable(np.concatenate([self.of_word, language[new]])))
 
     def digest(self) -> bytes:
-        """Give a hash of words and languages."""
+        """Return a hash of words and languages."""
         content = "\n".join(self.words).encode()
         if self.is_named:
             content += b"\0" + json.dumps(self.languages).encode() + self.of_word.astype("<i4").tobytes()
         return hashlib.blake2b(content, digest_size=16).digest()
 
     def to_frame(self) -> pl.DataFrame:
-        """Give a table of the words, with their languages where these have names."""
+        """Return a table of the words, with their languages where these have names."""
         table = self.words.rename("word").to_frame()
         if not self.is_named:
             return table
@@ -149,7 +153,7 @@ def read_lexicon(directory: Directory) -> Lexicon:
     return Lexicon.from_frame(table, languages)
 
 
-def said(languages: Sequence[str]) -> str:
+def describe_languages(languages: Sequence[str]) -> str:
     """Say which languages there are."""
     named = ", ".join(languages) if any(languages) else "one without a name"
     return f"the language is {named}" if len(languages) == 1 else f"the languages are {named}"
@@ -162,9 +166,9 @@ def _numbers_of_languages(mine: tuple[str, ...], theirs: tuple[str, ...]) -> NDA
     found = np.array([theirs.index(language) if language in theirs else -1 for language in mine], dtype=np.int32)
     if (found >= 0).any():
         return found
-    problem = f"the vocabulary and the texts have no language in common: in the vocabulary {said(theirs)}"
+    problem = f"the vocabulary and the texts have no language in common: in the vocabulary {describe_languages(theirs)}"
     if mine == NAMELESS:
-        problem = f"it is not said which language the texts are in; in the vocabulary {said(theirs)}: name one with language="
+        problem = f"it is not said which language the texts are in; in the vocabulary {describe_languages(theirs)}: name one with language="
     elif theirs == NAMELESS:
         problem = "the vocabulary is of one language only; take that language of the corpus with in_language"
     raise InputError(problem + ".")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from semascope.corpus.rows import Rows
-from semascope.kernels.rows import by_word, in_places
+from semascope.corpus.csr import CSR
+from semascope.kernels.csr import by_word, in_places
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,7 +48,7 @@ class Shard:
     number: int
     first_document: int
     n_words: int
-    rows: Rows
+    rows: CSR
 
     @property
     def n_documents(self) -> int:
@@ -62,7 +62,7 @@ class Shard:
     @cached_property
     def counts_by_word(self) -> NDArray[np.float32]:
         """Counts in the order of `by_word`."""
-        return frozen(in_places(self.rows.counts, self.by_word.places), np.float32)
+        return as_read_only(in_places(self.rows.counts, self.by_word.places), np.float32)
 
     @cached_property
     def lengths(self) -> NDArray[np.float64]:
@@ -72,7 +72,7 @@ class Shard:
         return np.where(firsts < lasts, sums, 0.0)
 
     def open(self) -> Shard:
-        """Give itself: a shard in memory is open."""
+        """Return itself: a shard in memory is open."""
         return self
 
 
@@ -88,7 +88,7 @@ class ShardRef(Protocol):
     def open(self) -> Shard: ...
 
 
-def cut(ends: NDArray[np.int64]) -> list[tuple[int, int]]:
+def cut_shards(ends: NDArray[np.int64]) -> list[tuple[int, int]]:
     """Cut documents into shards of about equal work; give the first and last document + 1 of each.
 
     An empty document costs something too, so documents count as well as their entries.
@@ -104,20 +104,20 @@ def cut(ends: NDArray[np.int64]) -> list[tuple[int, int]]:
     return [(int(first), int(last)) for first, last in pairwise(bounds)]
 
 
-def shard_of(rows: Rows, number: int, first: int, last: int, n_words: int) -> Shard:
+def shard_of(rows: CSR, number: int, first: int, last: int, n_words: int) -> Shard:
     """Make the shard of documents `first` to `last` from all rows, without copying its entries."""
     start, stop = int(rows.ends[first]), int(rows.ends[last])
-    part = Rows(rows.ends[first : last + 1] - start, rows.words[start:stop], rows.counts[start:stop])
+    part = CSR(rows.ends[first : last + 1] - start, rows.words[start:stop], rows.counts[start:stop])
     return Shard(number, first, n_words, read_only(part))
 
 
-def read_only(rows: Rows) -> Rows:
-    """Give the rows as the kernels take them."""
-    return Rows(frozen(rows.ends, np.int64), frozen(rows.words, np.int32), frozen(rows.counts, np.float32))
+def read_only(rows: CSR) -> CSR:
+    """Return the rows as the kernels take them."""
+    return CSR(as_read_only(rows.ends, np.int64), as_read_only(rows.words, np.int32), as_read_only(rows.counts, np.float32))
 
 
-def to_write_over(array: NDArray[Any]) -> NDArray[Any]:
-    """Give an array that is not needed any more for its memory to be used again, with what it holds; frozen ones too.
+def writable_copy(array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array that is not needed any more for its memory to be used again, with what it holds; frozen ones too.
 
     Where nothing can be written, in a memory-map for example, a copy.
     """
@@ -126,8 +126,8 @@ def to_write_over(array: NDArray[Any]) -> NDArray[Any]:
     return owner if in_hand else np.array(array)
 
 
-def frozen(array: NDArray[Any], dtype: Any) -> NDArray[Any]:
-    """Give a view of one type and order that cannot be written to, as memory-maps cannot: one signature for all.
+def as_read_only(array: NDArray[Any], dtype: Any) -> NDArray[Any]:
+    """Return a view of one type and order that cannot be written to, as memory-maps cannot: one signature for all.
 
     Copies only what is not of that type and order already.
     """

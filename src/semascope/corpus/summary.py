@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from semascope.corpus.analyzers import to_settings
 from semascope.corpus.corpus import Corpus
-from semascope.corpus.languages import language_shares
+from semascope.corpus.text.analyzer import to_settings
+from semascope.corpus.text.languages import language_shares
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-MOST_BINS = 14
+MAX_BINS = 14
 TOP = 10
 """Words and labels that are listed."""
 SKEWED = 5
@@ -79,13 +79,13 @@ class Summary:
     words_by_documents: list[Bin]
     labels: int
     top_labels: list[tuple[str, int]]
-    unlabelled_documents: int
+    unlabeled_documents: int
     languages: dict[str, float]
     by_language: dict[str, Size]
     years: dict[int, int]
 
     def to_dict(self) -> dict[str, Any]:
-        """Give plain values, for JSON."""
+        """Return plain values, for JSON."""
         return {
             **asdict(self),
             "lengths": [one._asdict() for one in self.lengths],
@@ -131,7 +131,7 @@ def summary(corpus: Corpus) -> Summary:
         words_by_documents=_binned(in_documents[in_documents > 0], growing=True),
         labels=len(labels),
         top_labels=list(labels.head(TOP).iter_rows()),
-        unlabelled_documents=int((corpus.labels.list.len() == 0).sum()),
+        unlabeled_documents=int((corpus.labels.list.len() == 0).sum()),
         languages={} if corpus.texts is None or corpus.lexicon.is_named else language_shares(corpus.texts),
         by_language=sizes_by_language(corpus, totals) if corpus.lexicon.is_named else {},
         years=documents_by_year(corpus.documents),
@@ -139,7 +139,7 @@ def summary(corpus: Corpus) -> Summary:
 
 
 def document_lengths(corpus: Corpus) -> NDArray[np.float64]:
-    """Give the number of tokens of each document."""
+    """Return the number of tokens of each document."""
     ends, counts = corpus.rows.ends, corpus.rows.counts
     lengths = np.zeros(corpus.n_documents)
     filled = np.flatnonzero(ends[1:] > ends[:-1])
@@ -149,7 +149,7 @@ def document_lengths(corpus: Corpus) -> NDArray[np.float64]:
 
 
 def word_totals(corpus: Corpus) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Give how often each word occurs, and in how many documents."""
+    """Return how often each word occurs, and in how many documents."""
     totals, in_documents = np.zeros(corpus.n_words), np.zeros(corpus.n_words, dtype=np.int64)
     _, words, counts = corpus.rows
     for first in range(0, len(words), PIECE):
@@ -160,7 +160,7 @@ def word_totals(corpus: Corpus) -> tuple[NDArray[np.float64], NDArray[np.int64]]
 
 
 def sizes_by_language(corpus: Corpus, totals: NDArray[np.float64]) -> dict[str, Size]:
-    """Give the size of each language, from how often each word occurs."""
+    """Return the size of each language, from how often each word occurs."""
     words = np.bincount(corpus.word_languages, minlength=len(corpus.languages))
     tokens = np.bincount(corpus.word_languages, weights=totals, minlength=len(corpus.languages))
     return {
@@ -188,7 +188,7 @@ def _spread_by_ratio(n: int) -> NDArray[np.int64]:
 
 
 def _binned(values: NDArray[Any], *, growing: bool) -> list[Bin]:
-    """Count positive values in at most MOST_BINS bins with round limits, which grow or are of equal width."""
+    """Count positive values in at most MAX_BINS bins with round limits, which grow or are of equal width."""
     if len(values) == 0:
         return []
     low, high, whole = float(values.min()), float(values.max()), bool((values == np.floor(values)).all())
@@ -199,9 +199,9 @@ def _binned(values: NDArray[Any], *, growing: bool) -> list[Bin]:
 
 
 def _even(low: float, high: float, *, whole: bool) -> NDArray[np.float64]:
-    scale = 10.0 ** np.floor(np.log10(max((high - low) / MOST_BINS, high * 1e-6)))
+    scale = 10.0 ** np.floor(np.log10(max((high - low) / MAX_BINS, high * 1e-6)))
     steps = [max(float(scale * step), float(whole)) for step in (1, 2, 5, 10, 20)]
-    step = next(step for step in steps if high // step - low // step < MOST_BINS)
+    step = next(step for step in steps if high // step - low // step < MAX_BINS)
     return np.arange(low // step, high // step + 2) * step
 
 
@@ -211,6 +211,6 @@ def _growing(low: float, high: float, *, whole: bool) -> NDArray[np.float64]:
         limits: NDArray[np.float64] = np.outer(decades, steps).ravel()
         limits = limits[limits == np.floor(limits)] if whole else limits  # no bin begins at 1.5 words
         limits = limits[np.searchsorted(limits, low, "right") - 1 : np.searchsorted(limits, high, "right") + 1]
-        if len(limits) <= MOST_BINS + 1:
+        if len(limits) <= MAX_BINS + 1:
             break
     return limits

@@ -30,7 +30,7 @@ LocalProblem = Callable[[ShardRef, Locals], str | None]
 T = TypeVar("T")
 
 
-class Placed(Protocol):
+class Session(Protocol):
     """Shards placed on an engine, ready to work."""
 
     def begin(self, task: Callable[[Shard], tuple[Locals, Stats]]) -> Stats:
@@ -43,7 +43,7 @@ class Placed(Protocol):
         """
 
     def documents(self, rows: Callable[[Locals], NDArray[Any]]) -> NDArray[Any]:
-        """Give what `rows` makes of the locals of each shard, one row for each of its documents, for all documents."""
+        """Return what `rows` makes of the locals of each shard, one row for each of its documents, for all documents."""
 
     def save(self, target: Path, layout: Layout, fill: Callable[[Draft], None]) -> None:
         """Write a directory with all locals and what `fill` adds, whole or not at all: a resumed run gives the same bits."""
@@ -51,39 +51,39 @@ class Placed(Protocol):
     def load_locals(self, directory: Directory, problem: LocalProblem) -> None:
         """Read the locals that `save` wrote; those that `problem` finds something wrong with are refused."""
 
-    def agree(self, value: T) -> T:
-        """Give one value everywhere: what depends on a clock or a signal must not split the workers."""
+    def broadcast(self, value: T) -> T:
+        """Return one value everywhere: what depends on a clock or a signal must not split the workers."""
 
 
 class Engine(Protocol):
     """Settings of a place to work. With several processes, all of them run the same program."""
 
     @property
-    def leads(self) -> bool:
+    def is_root(self) -> bool:
         """Whether this is the process that writes files and reports to people."""
 
-    def place(self, shards: Sequence[ShardRef], work_dir: Path | None = None) -> AbstractContextManager[Placed]:
+    def open(self, shards: Sequence[ShardRef], work_dir: Path | None = None) -> AbstractContextManager[Session]:
         """Connect, and hold the shards ready until the context ends.
 
         Processes that need a directory they all see use `work_dir`.
         """
 
-    def together(self, action: Callable[[], T]) -> T:
+    def run_on_all(self, action: Callable[[], T]) -> T:
         """Run an action in every process; what goes wrong in one is raised in all."""
 
-    def once(self, action: Callable[[], None]) -> None:
+    def run_on_root(self, action: Callable[[], None]) -> None:
         """Run an action in the leading process; the others wait for it, and for its errors."""
 
 
 class OneProcess:
     """What is the same for all engines whose program runs in one process."""
 
-    leads: ClassVar[bool] = True
+    is_root: ClassVar[bool] = True
 
-    def together(self, action: Callable[[], T]) -> T:
+    def run_on_all(self, action: Callable[[], T]) -> T:
         """Run an action: there is one process only."""
         return action()
 
-    def once(self, action: Callable[[], None]) -> None:
+    def run_on_root(self, action: Callable[[], None]) -> None:
         """Run an action: there is one process only."""
         action()

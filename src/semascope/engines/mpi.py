@@ -22,12 +22,12 @@ import numpy as np
 
 from semascope.corpus.shards import Shard, ShardRef
 from semascope.engines.base import LocalProblem, Locals, Stats
-from semascope.engines.exact import CountTotal
-from semascope.engines.likeness import difference, likeness
-from semascope.engines.spilling import RowMaker, new_row_file
-from semascope.engines.threads import OnThreads
+from semascope.engines.exact_sums import CountTotal
+from semascope.engines.fingerprint import fingerprint, fingerprint_difference
+from semascope.engines.shard_store import RowMaker, new_row_file
+from semascope.engines.threads import ThreadSession
 from semascope.errors import InputError, MissingExtraError
-from semascope.machine import usable_cores
+from semascope.resources import usable_cores
 from semascope.storage import Directory, Draft, Layout, writing
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-MOST_AT_ONCE = 1 << 28
+MAX_AT_ONCE = 1 << 28
 """Numbers in one Allreduce: MPI counts them in 32 bits."""
 
 LAST_WORDS = (
@@ -75,7 +75,7 @@ class MPIEngine:
     spill: bool = False
 
     @property
-    def leads(self) -> bool:
+    def is_root(self) -> bool:
         """Whether this is rank 0."""
         return bool(world().rank == 0)
 
@@ -84,19 +84,19 @@ class MPIEngine:
         """Number of ranks."""
         return int(world().size)
 
-    def together(self, action: Callable[[], T]) -> T:
+    def run_on_all(self, action: Callable[[], T]) -> T:
         """Run an action on every rank; what goes wrong on one is raised on all."""
-        return together(world(), action)
+        return allgather_errors(world(), action)
 
-    def once(self, action: Callable[[], None]) -> None:
+    def run_on_root(self, action: Callable[[], None]) -> None:
         """Run an action on rank 0; the others wait for it, and for its errors."""
-        self.together(action if self.leads else lambda: None)
+        self.run_on_all(action if self.is_root else lambda: None)
 
     @contextmanager
-    def place(self, shards: Sequence[ShardRef], work_dir: Path | None = None) -> Iterator[OnRanks]:
+    def open(self, shards: Sequence[ShardRef], work_dir: Path | None = None) -> Iterator[MPISession]:
         """Open this rank's shards and start its threads."""
         comm = world()
-        unlike = difference([(f"rank {rank}", found) for rank, found in enumerate(comm.allgather(likeness()))])
+        unlike = fingerprint_difference([(f"rank {rank}", found) for rank, found in enumerate(comm.allgather(fingerprint()))])
         if unlike:
             error = InputError(unlike)
             error.on_all_ranks = True  # type: ignore[attr-defined]
@@ -107,14 +107,14 @@ class MPIEngine:
         n_threads = self.threads_per_rank or fair_share_of_cores()
         with (
             ThreadPoolExecutor(n_threads, thread_name_prefix="semascope") as pool,
-            last_words(comm),
+            abort_on_error(comm),
             shared_directory(comm, self.work_dir or work_dir) as directory,
         ):
-            threads = together(comm, lambda: OnThreads(pool, mine, directory if self.spill else None))
-            yield OnRanks(comm, threads, shards, directory)
+            threads = allgather_errors(comm, lambda: ThreadSession(pool, mine, directory if self.spill else None))
+            yield MPISession(comm, threads, shards, directory)
 
 
-class OnRanks:
+class MPISession:
     """Shards placed on the ranks of a communicator.
 
     Attributes
@@ -123,7 +123,7 @@ class OnRanks:
         Bytes of statistics that were added up across the ranks so far: the tables, and the numbers of every shard.
     """
 
-    def __init__(self, comm: Any, threads: OnThreads, shards: Sequence[ShardRef], directory: Path) -> None:
+    def __init__(self, comm: Any, threads: ThreadSession, shards: Sequence[ShardRef], directory: Path) -> None:
         self._comm = comm
         self._threads = threads
         self._n_documents = sum(shard.n_documents for shard in shards)
@@ -131,10 +131,10 @@ class OnRanks:
         self.bytes_reduced = 0
 
     def begin(self, task: Callable[[Shard], tuple[Locals, Stats]]) -> Stats:
-        return self._add_up(together(self._comm, lambda: self._threads.begin(task)))
+        return self._add_up(allgather_errors(self._comm, lambda: self._threads.begin(task)))
 
     def step(self, task: Callable[[Shard, Locals, Any], tuple[Locals, Stats]], state: Any) -> Stats:
-        return self._add_up(together(self._comm, lambda: self._threads.step(task, state)))
+        return self._add_up(allgather_errors(self._comm, lambda: self._threads.step(task, state)))
 
     def _add_up(self, total: Stats) -> Stats:
         """Add the totals of all ranks; the integers in place, so that no rank ever holds two of another's tables."""
@@ -152,8 +152,8 @@ class OnRanks:
         from mpi4py import MPI
 
         flat = table.reshape(-1)
-        for start in range(0, len(flat), MOST_AT_ONCE):
-            self._comm.Allreduce(MPI.IN_PLACE, flat[start : start + MOST_AT_ONCE], op=MPI.SUM)
+        for start in range(0, len(flat), MAX_AT_ONCE):
+            self._comm.Allreduce(MPI.IN_PLACE, flat[start : start + MAX_AT_ONCE], op=MPI.SUM)
         self.bytes_reduced += flat.nbytes
 
     def _empty_like_first(self, total: Stats) -> Stats:
@@ -166,33 +166,33 @@ class OnRanks:
         path = self._directory / f"rows-{uuid.uuid4().hex}.npy"
         path = self._comm.bcast(path, root=0)
         first = self._comm.bcast(self._threads.rows_of_first_shard(rows)[:1] if self._comm.rank == 0 else None, root=0)
-        leads = self._comm.rank == 0
-        together(self._comm, lambda: new_row_file(path, first, self._n_documents) if leads else None)
-        together(self._comm, lambda: self._threads.write_rows(path, rows))
-        return together(self._comm, lambda: np.asarray(np.load(path, mmap_mode="r")))
+        is_root = self._comm.rank == 0
+        allgather_errors(self._comm, lambda: new_row_file(path, first, self._n_documents) if is_root else None)
+        allgather_errors(self._comm, lambda: self._threads.write_rows(path, rows))
+        return allgather_errors(self._comm, lambda: np.asarray(np.load(path, mmap_mode="r")))
 
     def save(self, target: Path, layout: Layout, fill: Callable[[Draft], None]) -> None:
         """Rank 0 opens the draft and writes the manifest; every rank writes the locals of its shards into it."""
-        leads = self._comm.rank == 0
+        is_root = self._comm.rank == 0
         with ExitStack() as stack:
-            draft = together(self._comm, lambda: stack.enter_context(writing(target, layout)) if leads else None)
+            draft = allgather_errors(self._comm, lambda: stack.enter_context(writing(target, layout)) if is_root else None)
             folder = self._comm.bcast(draft.folder if draft else None, root=0)
             draft = draft or Draft(folder, layout)
-            together(self._comm, lambda: fill(draft) if leads else None)
-            together(self._comm, lambda: self._threads.save_locals(draft))
-            together(self._comm, stack.close)  # on rank 0 this syncs, and switches to the new manifest
+            allgather_errors(self._comm, lambda: fill(draft) if is_root else None)
+            allgather_errors(self._comm, lambda: self._threads.save_locals(draft))
+            allgather_errors(self._comm, stack.close)  # on rank 0 this syncs, and switches to the new manifest
 
     def load_locals(self, directory: Directory, problem: LocalProblem) -> None:
-        together(self._comm, lambda: self._threads.load_locals(directory, problem))
+        allgather_errors(self._comm, lambda: self._threads.load_locals(directory, problem))
 
-    def agree(self, value: T) -> T:
+    def broadcast(self, value: T) -> T:
         agreed: T = self._comm.bcast(value, root=0)
         return agreed
 
 
 @cache
 def world() -> Any:
-    """Give the communicator of all ranks; MPI starts when this is first called."""
+    """Return the communicator of all ranks; MPI starts when this is first called."""
     try:
         from mpi4py import MPI
     except ImportError as error:
@@ -215,7 +215,7 @@ def fair_share_of_cores() -> int:
     return cores if cores < (os.cpu_count() or 1) else max(1, cores // ranks_here())
 
 
-def together(comm: Any, action: Callable[[], T]) -> T:
+def allgather_errors(comm: Any, action: Callable[[], T]) -> T:
     """Run an action on every rank; what goes wrong on one is raised on all, so that none waits for it in vain."""
     problem: Exception | None = None
     try:
@@ -249,14 +249,14 @@ def shared_directory(comm: Any, parent: str | Path | None) -> Iterator[Path]:
 
     What is mapped from it stays readable after it is gone, on one machine; for ranks on several it stays until the end.
     """
-    leads = comm.rank == 0
+    is_root = comm.rank == 0
 
     def make() -> str:
         home = Path(parent or tempfile.gettempdir())
         home.mkdir(parents=True, exist_ok=True)
         return tempfile.mkdtemp(prefix=".semascope-", dir=home)
 
-    path = Path(comm.bcast(together(comm, lambda: make() if leads else None), root=0))
+    path = Path(comm.bcast(allgather_errors(comm, lambda: make() if is_root else None), root=0))
 
     def check() -> None:
         if not path.is_dir():
@@ -264,17 +264,17 @@ def shared_directory(comm: Any, parent: str | Path | None) -> Iterator[Path]:
             raise InputError(msg)
 
     try:
-        together(comm, check)
+        allgather_errors(comm, check)
         yield path
     finally:
-        if leads and ranks_here() == comm.size:
+        if is_root and ranks_here() == comm.size:
             shutil.rmtree(path, ignore_errors=True)
-        elif leads:
+        elif is_root:
             atexit.register(shutil.rmtree, path, ignore_errors=True)
 
 
 @contextmanager
-def last_words(comm: Any) -> Iterator[None]:
+def abort_on_error(comm: Any) -> Iterator[None]:
     """When a rank dies, mpirun ends the others with SIGTERM: have rank 0 say in a sentence what happened and what to do.
 
     Rank 0 may be waiting inside MPI, where Python runs no signal handlers; but the number of a signal is written to a pipe

@@ -1,4 +1,4 @@
-"""Local threads: the kernels release the GIL, so plain threads use all cores."""
+"""Local threads: kernels release the GIL, so plain threads use all cores; and the calling thread alone, for single documents."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import numpy as np
 
 from semascope.corpus.shards import Shard, ShardRef
 from semascope.engines.base import LocalProblem, Locals, OneProcess, Stats
-from semascope.engines.exact import Accumulator
-from semascope.engines.spilling import (
+from semascope.engines.exact_sums import Accumulator
+from semascope.engines.shard_store import (
     AllLocals,
     RowMaker,
     SpilledLocals,
@@ -24,11 +24,12 @@ from semascope.engines.spilling import (
     spill_folder,
     write_rows,
 )
-from semascope.machine import usable_cores
+from semascope.resources import usable_cores
 from semascope.storage import Directory, Draft, Layout, writing
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
 
 T = TypeVar("T")
 
@@ -58,17 +59,17 @@ class ThreadEngine(OneProcess):
     spill: bool = False
 
     @contextmanager
-    def place(self, shards: Sequence[ShardRef], work_dir: Path | None = None) -> Iterator[OnThreads]:
+    def open(self, shards: Sequence[ShardRef], work_dir: Path | None = None) -> Iterator[ThreadSession]:
         """Open the shards and start the threads."""
         with ThreadPoolExecutor(self.n_threads or usable_cores(), thread_name_prefix="semascope") as pool:
             if not self.spill:
-                yield OnThreads(pool, shards)
+                yield ThreadSession(pool, shards)
                 return
             with spill_folder(work_dir) as folder:
-                yield OnThreads(pool, shards, folder)
+                yield ThreadSession(pool, shards, folder)
 
 
-class OnThreads:
+class ThreadSession:
     """Shards placed on threads of this process.
 
     Parameters
@@ -123,7 +124,7 @@ class OnThreads:
         return table
 
     def rows_of_first_shard(self, rows: RowMaker) -> NDArray[Any]:
-        """Give what `rows` makes of the locals of the first shard."""
+        """Return what `rows` makes of the locals of the first shard."""
         return rows(self._locals[self._shards[0].number])
 
     def write_rows(self, path: Path, rows: RowMaker) -> None:
@@ -142,5 +143,26 @@ class OnThreads:
     def load_locals(self, directory: Directory, problem: LocalProblem) -> None:
         load_locals(directory, self._shards, self._locals, problem)
 
-    def agree(self, value: T) -> T:
+    def broadcast(self, value: T) -> T:
         return value
+
+
+class InlineEngine(OneProcess):
+    """Works on the thread that asks. Nothing is added up, so that it cannot fit."""
+
+    @contextmanager
+    def open(self, shards: Sequence[ShardRef], work_dir: Path | None = None) -> Iterator[Any]:
+        """Hold the shards ready."""
+        yield _InlineSession(shards)
+
+
+class _InlineSession:
+    def __init__(self, shards: Sequence[ShardRef]) -> None:
+        self._shards = shards
+        self._locals: list[Locals] = []
+
+    def begin(self, task: Callable[[Any], tuple[Locals, Any]]) -> None:
+        self._locals = [task(shard.open())[0] for shard in self._shards]
+
+    def documents(self, rows: Callable[[Locals], NDArray[Any]]) -> NDArray[Any]:
+        return np.concatenate([rows(one) for one in self._locals])

@@ -1,34 +1,24 @@
-"""Coherence: do the top words of a topic stand together in texts? And diversity: are they other words in each topic?
-
-Counted are windows: whole documents, or runs of words that slide over the texts. With p(i) the share of windows that have word
-i, and p(i, j) of those that have both,
-
-- ``umass`` (Mimno et al. 2011) is the mean of log (D(i, j) + 1) / D(j) over pairs, j being the more probable word and D a
-  number of documents: about zero at best;
-- ``npmi`` (Bouma 2009, Aletras and Stevenson 2013) is the mean of log [(p(i, j) + ε) / p(i) p(j)] / −log (p(i, j) + ε) over
-  pairs, from −1 to 1, and 0 for words that have nothing to do with each other;
-- ``c_v`` (Röder, Both and Hinneburg 2015) takes the npmi of a word with each top word as a vector, and is the mean cosine of
-  these with their sum, from about 0 to 1. Of the measures known it agrees best with people.
-
-ε = 1e-12 as in the last paper, so every value is a number. A word that no window has tells nothing: its npmi with others is 0,
-and its pairs have the lowest value that pairs can have in umass, log 1 / D. Words that all windows have are always together: 1.
-A topic with fewer than two words that any window has is not coherent: 0, in umass log 1 / D. Empty documents are no windows.
-"""
+"""Coherence: do the top words of a topic stand together in texts? Diversity: are they other words than those of others?"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from semascope.corpus.build.counters import words_in_order
 from semascope.corpus.corpus import Corpus
+from semascope.corpus.shards import as_read_only
+from semascope.corpus.text.analyzer import Analyzer
 from semascope.errors import InputError
-from semascope.evaluation.windows import Together, count_together, documents_as_windows, sliding_windows
+from semascope.kernels.cooccurrence import count_windows
 
 if TYPE_CHECKING:
+    import polars as pl
     from numpy.typing import NDArray
+
 
 EPSILON = 1e-12
 
@@ -36,7 +26,7 @@ EPSILON = 1e-12
 
 
 def coherence(topics: NDArray[Any], corpus: Corpus, measure: str = "npmi", n: int = 10) -> NDArray[np.float64]:
-    """Give the coherence of each topic, judged by the documents of a corpus over the same words.
+    """Return the coherence of each topic, judged by the documents of a corpus over the same words.
 
     Parameters
     ----------
@@ -64,11 +54,11 @@ def coherence(topics: NDArray[Any], corpus: Corpus, measure: str = "npmi", n: in
         raise InputError(msg)
     windows_of = sliding_windows if measure == "c_v" else documents_as_windows
     top = top_words(topics, n)
-    return MEASURES[measure](count_together(top, windows_of(corpus, np.unique(top[top >= 0]))))
+    return MEASURES[measure](count_cooccurrence(top, windows_of(corpus, np.unique(top[top >= 0]))))
 
 
 def diversity(topics: NDArray[Any], n: int = 25) -> float:
-    """Give the share of distinct words among the top n words of all topics (Dieng, Ruiz and Blei 2020): 1 when none is twice.
+    """Return the share of distinct words among the top n words of all topics (Dieng, Ruiz and Blei 2020): 1 when none is twice.
 
     Examples
     --------
@@ -81,7 +71,7 @@ def diversity(topics: NDArray[Any], n: int = 25) -> float:
 
 
 def top_words(topics: NDArray[Any], n: int) -> NDArray[np.int32]:
-    """Give the numbers of the n most probable words of each topic, best first; -1 where it has no more.
+    """Return the numbers of the n most probable words of each topic, best first; -1 where it has no more.
 
     Examples
     --------
@@ -106,8 +96,8 @@ def top_words(topics: NDArray[Any], n: int) -> NDArray[np.int32]:
 # --- the measures ----------------------------------------------------------------------------------------------------------
 
 
-def umass(found: Together) -> NDArray[np.float64]:
-    """Give the mean log (D(i, j) + 1) / D(j) of each topic."""
+def umass(found: Cooccurrence) -> NDArray[np.float64]:
+    """Return the mean log (D(i, j) + 1) / D(j) of each topic."""
     windows = found.windows.astype(np.float64)
     of_word = np.diagonal(windows, axis1=1, axis2=2)
     lowest = -math.log(max(found.n_windows, 1))
@@ -119,14 +109,14 @@ def umass(found: Together) -> NDArray[np.float64]:
     return _mean(values, lower & _pairs(found.tops), otherwise=lowest)
 
 
-def npmi(found: Together) -> NDArray[np.float64]:
-    """Give the mean normalised pointwise mutual information of each topic."""
+def npmi(found: Cooccurrence) -> NDArray[np.float64]:
+    """Return the mean normalized pointwise mutual information of each topic."""
     values = npmi_of_pairs(found)
     return _mean(values, _pairs(found.tops) & ~np.eye(values.shape[1], dtype=bool), otherwise=0.0)
 
 
-def c_v(found: Together) -> NDArray[np.float64]:
-    """Give the mean cosine of each word's vector of npmi with the sum of all, for each topic."""
+def c_v(found: Cooccurrence) -> NDArray[np.float64]:
+    """Return the mean cosine of each word's vector of npmi with the sum of all, for each topic."""
     vectors = npmi_of_pairs(found) * _pairs(found.tops)
     of_topic = vectors.sum(axis=1, keepdims=True)
     lengths = np.linalg.norm(vectors, axis=2) * np.linalg.norm(of_topic, axis=2)
@@ -136,11 +126,11 @@ def c_v(found: Together) -> NDArray[np.float64]:
     return np.where(n_met >= 2, cosines.sum(axis=1) / np.maximum(n_words, 1), 0.0)
 
 
-MEASURES: dict[str, Callable[[Together], NDArray[np.float64]]] = {"npmi": npmi, "umass": umass, "c_v": c_v}
+MEASURES: dict[str, Callable[[Cooccurrence], NDArray[np.float64]]] = {"npmi": npmi, "umass": umass, "c_v": c_v}
 
 
-def npmi_of_pairs(found: Together) -> NDArray[np.float64]:
-    """Give the npmi of any two top words of each topic, from −1 to 1."""
+def npmi_of_pairs(found: Cooccurrence) -> NDArray[np.float64]:
+    """Return the npmi of any two top words of each topic, from −1 to 1."""
     both = found.windows / max(found.n_windows, 1)
     of_word = np.diagonal(both, axis1=1, axis2=2)
     apart = of_word[:, :, None] * of_word[:, None, :]
@@ -158,7 +148,93 @@ def _pairs(tops: NDArray[np.int32]) -> NDArray[np.bool_]:
 
 
 def _mean(values: NDArray[np.float64], counted: NDArray[np.bool_], *, otherwise: float) -> NDArray[np.float64]:
-    """Give the mean of the values that count, topic by topic."""
+    """Return the mean of the values that count, topic by topic."""
     n = counted.sum(axis=(1, 2))
     sums = np.where(counted, values, 0.0).sum(axis=(1, 2))
     return np.where(n > 0, sums / np.maximum(n, 1), otherwise)
+
+
+SLIDING = 110
+"""Words in a window that slides: what Röder et al. found best for c_v."""
+WHOLE_DOCUMENT = 2**62
+TEXTS_AT_ONCE = 1 << 14
+"""Documents whose texts are read into memory at a time."""
+
+
+class Cooccurrence(NamedTuple):
+    """What windows have of the top words of topics.
+
+    n_windows   number of windows
+    tops        int32[k, n]      numbers of the top words, -1 where a topic has no more
+    windows     int64[k, n, n]   windows with both words; on the diagonal those with the word
+    """
+
+    n_windows: int
+    tops: NDArray[np.int32]
+    windows: NDArray[np.int64]
+
+
+class Windowed(NamedTuple):
+    """Documents of which only the words looked for matter.
+
+    ends     int64[d + 1]   where each document ends
+    words    int32[t]       numbers among the words looked for, -1 for any other
+    window   int            how many words are a window
+    """
+
+    ends: NDArray[np.int64]
+    words: NDArray[np.int32]
+    window: int
+
+
+def count_cooccurrence(top: NDArray[np.int32], blocks: Iterable[Windowed]) -> Cooccurrence:
+    """Count the windows that the top words of each topic are in; blocks number the distinct ones in ascending order."""
+    words, number = np.unique(top, return_inverse=True)
+    tops = as_read_only(number.reshape(top.shape) - int(-1 in words), np.int32)  # -1 stays -1
+    topics, ranks = np.nonzero(tops >= 0)
+    order = np.argsort(tops[topics, ranks], kind="stable")
+    ends = np.searchsorted(tops[topics, ranks][order], np.arange(tops.max(initial=-1) + 2))
+    places = as_read_only(ends, np.int64), as_read_only(topics[order], np.int32), as_read_only(ranks[order], np.int32)
+    together = np.zeros((*tops.shape, tops.shape[1]), dtype=np.int64)
+    n_windows = sum(
+        count_windows(
+            as_read_only(block.ends, np.int64), as_read_only(block.words, np.int32), block.window, tops, *places, together
+        )
+        for block in blocks
+    )
+    return Cooccurrence(n_windows, top, together)
+
+
+def documents_as_windows(corpus: Corpus, words: NDArray[np.int32]) -> Iterator[Windowed]:
+    """Take each document for a window."""
+    number = np.full(corpus.n_words, -1, dtype=np.int32)
+    number[words] = np.arange(len(words))
+    for shard in corpus.shards():
+        rows = shard.open().rows
+        yield Windowed(rows.ends, number[rows.words], WHOLE_DOCUMENT)
+
+
+def sliding_windows(corpus: Corpus, words: NDArray[np.int32], window: int = SLIDING) -> Iterator[Windowed]:
+    """Slide windows over the texts, if there are any; otherwise take documents for windows."""
+    readable = _readable(corpus)
+    if readable is None:
+        yield from documents_as_windows(corpus, words)
+        return
+    texts, analyzer = readable
+    wanted = corpus.words.gather(words)
+    for first in range(0, len(texts), TEXTS_AT_ONCE):
+        block = texts.slice(first, TEXTS_AT_ONCE).fill_null("")
+        yield Windowed(*words_in_order(block, analyzer, wanted), window)
+
+
+def slides_over_texts(corpus: Corpus) -> bool:
+    """Tell whether c_v has texts to slide windows over."""
+    return _readable(corpus) is not None
+
+
+def _readable(corpus: Corpus) -> tuple[pl.Series, Analyzer] | None:
+    """Return the texts and what made words of them, if they are in one language and words are counted one by one."""
+    texts, analyzer = corpus.texts, corpus.analyzer
+    if texts is None or len(corpus.languages) > 1 or not isinstance(analyzer, Analyzer) or analyzer.ngrams != (1, 1):
+        return None
+    return texts, analyzer

@@ -1,13 +1,4 @@
-"""Held-out perplexity by document completion.
-
-Each document's words are divided at random into halves. Its topics are estimated on one half, by 30 passes of
-θ_k ∝ θ_k Σ_w n φ_wk / (φ_w·θ) + α_k from the prior mean, and the other half is predicted. Two priors are in use:
-
-common  α = 0.1 for every topic, from even topics. Nothing is taken from a model but its topics, so that systems with the same
-        number of topics, ours and others', are compared alike. The prior mass grows with the number of topics, so it penalizes
-        many topics, and models that learned α.
-own     the prior that the model states (`Completion`), for choosing hyperparameters and the number of topics within a family.
-"""
+"""Held-out perplexity by document completion, of documents with and without labels."""
 
 from __future__ import annotations
 
@@ -18,19 +9,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from semascope.corpus.rows import Rows
-from semascope.corpus.shards import Shard, ShardRef, frozen, read_only
-from semascope.engines.base import Engine, Locals, Placed
-from semascope.engines.exact import Scalars, ScalarTotal
+from semascope.corpus.csr import CSR
+from semascope.corpus.labels import LabeledRef, LabeledShard
+from semascope.corpus.shards import Shard, ShardRef, as_read_only, read_only
+from semascope.engines.base import Engine, Locals, Session
+from semascope.engines.exact_sums import Scalars, ScalarTotal
 from semascope.errors import InputError
+from semascope.inference.labels import fold_in_labels
 from semascope.inference.tolerances import COMPLETION
 from semascope.inference.topics import fold_in_documents
-from semascope.kernels.em import log_likelihoods
 from semascope.kernels.heldout import halve
-from semascope.training.tempering import BACKGROUND_MIX, power, shares_factor
+from semascope.kernels.label_inference import log_likelihood_of_labels
+from semascope.kernels.plsa import log_likelihoods
+from semascope.training.particle_state import LabelCounts
+from semascope.training.plsa_tempered import BACKGROUND_MIX, power, shares_factor
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
 
 OWN, COMMON = "own", "common"
 
@@ -46,7 +42,7 @@ LOG_SMALLEST = math.log(np.finfo(np.float32).tiny)
 
 
 class Completion(NamedTuple):
-    """How θ of a held-out document is estimated from its first half; arrays as `semascope.kernels.em.fold_in` takes them.
+    """How θ of a held-out document is estimated from its first half; arrays as `semascope.kernels.plsa.fold_in` takes them.
 
     start    float[k]  θ before the first pass
     prior    float[k]  pseudo-counts of the topics, added in each pass; zeros for maximum likelihood
@@ -115,22 +111,22 @@ def perplexity(
     seed : int, default=0
         Decides the halves.
     """
-    with engine.place(shards) as placed:
+    with engine.open(shards) as placed:
         return perplexity_of_placed(topics, placed, prior=prior, known=known, seed=seed)
 
 
 def perplexity_of_placed(
     topics: NDArray[Any],
-    placed: Placed,
+    placed: Session,
     *,
     prior: float | NDArray[Any] | Completion = COMMON_ALPHA,
     known: NDArray[np.bool_] | None = None,
     seed: int = 0,
 ) -> float:
     """Return the perplexity of documents that are placed on an engine already."""
-    topics = frozen(topics, np.float32)
+    topics = as_read_only(topics, np.float32)
     completion = prior if isinstance(prior, Completion) else Completion.dirichlet(prior, topics.shape[1])
-    powered = frozen(power(topics, completion.beta), np.float32)
+    powered = as_read_only(power(topics, completion.beta), np.float32)
     if known is None:
         known = np.asarray(topics.any(axis=1))
     task = partial(_score_shard, topics=topics, powered=powered, completion=completion, known=known, seed=seed)
@@ -154,7 +150,7 @@ def _score_shard(
     known: NDArray[np.bool_],
     seed: int,
 ) -> tuple[Locals, Score]:
-    seen, predicted = (read_only(Rows(*half)) for half in halve(*shard.rows, known, shard.first_document, seed))
+    seen, predicted = (read_only(CSR(*half)) for half in halve(*shard.rows, known, shard.first_document, seed))
     factors, prior = np.array(completion.factors), np.array(completion.prior)  # writable everywhere: one signature
     theta = fold_in_documents(seen, powered, completion.start, np.float32(completion.beta), factors, prior, COMPLETION)
     if completion.floor:
@@ -166,3 +162,34 @@ def _score_shard(
     if underflowed > 1e-9 * n_tokens:  # these take no part in the kernel, but a model must not gain by them
         log_likelihood, n_tokens = log_likelihood + underflowed * LOG_SMALLEST, n_tokens + underflowed
     return {}, Score(Scalars((log_likelihood, n_tokens)))
+
+
+def perplexity_with_labels(
+    known: LabelCounts, shards: Sequence[LabeledRef], engine: Engine, *, alpha: float, seed: int = 0
+) -> float:
+    """Return exp(−mean log P(word | document)) over the predicted halves.
+
+    Parameters
+    ----------
+    known : LabelWords
+        What is known of labels. Words of which nothing is known are left out.
+    shards : sequence of labeled shards
+        The held-out documents.
+    alpha : float
+        Prior of the labels of a document.
+    seed : int, default=0
+        Decides the halves.
+    """
+    with engine.open(shards) as placed:
+        score = placed.begin(partial(_score_labeled_shard, known=known, alpha=alpha, seed=seed))
+    return perplexity_by(score)
+
+
+def _score_labeled_shard(shard: LabeledShard, known: LabelCounts, alpha: float, seed: int) -> tuple[Locals, Score]:
+    halves = halve(*shard.rows, as_read_only(np.diff(known.ends) > 0, np.bool_), shard.first_document, seed)
+    seen, predicted = (read_only(CSR(*half)) for half in halves)
+    labels = shard.labels.opened(known.n_labels)
+    theta = fold_in_labels(seen, labels, alpha, known)
+    totals, tokens = np.empty(shard.n_documents), np.empty(shard.n_documents)
+    log_likelihood_of_labels(*predicted, *labels, theta, *known.for_kernels(), totals, tokens)
+    return {}, Score(Scalars((math.fsum(totals), math.fsum(tokens))))

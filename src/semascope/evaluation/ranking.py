@@ -1,27 +1,23 @@
-"""How good rankings of documents are, by judgements of relevance, and whether one search is better than another.
-
-A document is relevant when its judgement is above 0; documents without one are not. The measures are those of trec_eval, and
-ir_measures computes them. They look at scores, not at ranks: of documents with the same score the last in the alphabet comes
-first, as in trec_eval. nDCG takes the judgement as the gain, and log₂(rank + 1) as the discount.
-
-Differences between searches are tested as Smucker, Allan and Carterette (2007) recommend: if two searches are equally good, the
-values of each query might as well be exchanged. So the p-value is the share of exchanges that part the means at least as far.
-"""
+"""How good rankings are by judgments of relevance, whether one is better than another, and run files as trec_eval has them."""
 
 from __future__ import annotations
 
 import math
 import re
+import uuid
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from semascope.errors import InputError, MissingExtraError
+from semascope.corpus.readers.files import lines_of, undecodable
+from semascope.errors import InputError, MissingExtraError, SourceError
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
+
 
 FORMS = ("AP", "AP@k", "Bpref", "nDCG", "nDCG@k", "P@k", "R@k", "RR", "RR@k", "Rprec", "Success@k")
 """Measures that there are; k is how many documents to look at."""
@@ -42,7 +38,7 @@ def rank_measures(
     run : polars.DataFrame
         What was found: columns ``query``, ``document`` and ``score``, as `read_run` gives them.
     qrels : polars.DataFrame
-        Judgements: columns ``query``, ``document`` and ``relevance``, as `read_qrels` gives them.
+        Judgments: columns ``query``, ``document`` and ``relevance``, as `read_qrels` gives them.
     measures : sequence of str, optional
         Names from AP, AP@k, Bpref, nDCG, nDCG@k, P@k, R@k, RR, RR@k, Rprec and Success@k, with a number in place of k.
 
@@ -50,7 +46,7 @@ def rank_measures(
     -------
     polars.DataFrame
         Column ``query`` and one for each measure; a row for each query that has a relevant document, in the order of the
-        judgements. Queries for which nothing was found have 0 everywhere; those without judgements are ignored.
+        judgments. Queries for which nothing was found have 0 everywhere; those without judgments are ignored.
 
     Examples
     --------
@@ -76,7 +72,7 @@ def rank_measures(
 
 
 def mean_measures(values: pl.DataFrame) -> dict[str, float]:
-    """Give the mean of each measure over the queries, of what `rank_measures` gives.
+    """Return the mean of each measure over the queries, of what `rank_measures` gives.
 
     Examples
     --------
@@ -87,7 +83,7 @@ def mean_measures(values: pl.DataFrame) -> dict[str, float]:
 
 
 def _measure(name: str) -> Any:
-    """Give a measure as ir_measures has it. Its own parser fails in Python 3.14, and P@0 would end the process."""
+    """Return a measure as ir_measures has it. Its own parser fails in Python 3.14, and P@0 would end the process."""
     parts = re.fullmatch(r"(\w+)(?:@([1-9]\d{0,8}))?", name, re.ASCII)
     base, cutoff = parts.groups() if parts else (None, None)
     if (base if cutoff is None else f"{base}@k") not in FORMS:
@@ -113,7 +109,7 @@ def _with_distinct_scores(run: pl.DataFrame) -> pl.DataFrame:
 
 
 def _by_query(table: pl.DataFrame, column: str) -> dict[str, dict[str, Any]]:
-    """Give the values of a column by query and document."""
+    """Return the values of a column by query and document."""
     values: dict[str, dict[str, Any]] = {}
     for query, document, value in table.select("query", "document", column).iter_rows():
         values.setdefault(query, {})[document] = value
@@ -123,8 +119,8 @@ def _by_query(table: pl.DataFrame, column: str) -> dict[str, dict[str, Any]]:
 # --- differences -----------------------------------------------------------------------------------------------------------
 
 
-def randomisation_test(one: ArrayLike, other: ArrayLike, n: int = 10_000, seed: int = 0) -> float:
-    """Give the two-sided p-value of a difference between means, by exchanging values within pairs.
+def randomization_test(one: ArrayLike, other: ArrayLike, n: int = 10_000, seed: int = 0) -> float:
+    """Return the two-sided p-value of a difference between means, by exchanging values within pairs.
 
     Parameters
     ----------
@@ -137,7 +133,7 @@ def randomisation_test(one: ArrayLike, other: ArrayLike, n: int = 10_000, seed: 
 
     Examples
     --------
-    >>> randomisation_test([0.5, 0.7, 0.9, 0.4], [0.1, 0.2, 0.3, 0.3])
+    >>> randomization_test([0.5, 0.7, 0.9, 0.4], [0.1, 0.2, 0.3, 0.3])
     0.125
     """
     differences = _differences(one, other)
@@ -158,13 +154,13 @@ def _differences(one: ArrayLike, other: ArrayLike) -> NDArray[np.float64]:
         msg = f"expected two lists of values for the same queries, found shapes {first.shape} and {second.shape}."
         raise InputError(msg)
     if not np.isfinite([first, second]).all():
-        msg = "a randomisation test needs finite values, but some are not."
+        msg = "a randomization test needs finite values, but some are not."
         raise InputError(msg)
     return first - second
 
 
 def _all_exchanges(n_pairs: int) -> Iterator[NDArray[np.float64]]:
-    """Give blocks of rows that say with 1 which pairs to exchange."""
+    """Return blocks of rows that say with 1 which pairs to exchange."""
     size = max(BLOCK_SIGNS // n_pairs, 1)
     for start in range(0, 2**n_pairs, size):
         numbers = np.arange(start, min(start + size, 2**n_pairs))
@@ -172,8 +168,110 @@ def _all_exchanges(n_pairs: int) -> Iterator[NDArray[np.float64]]:
 
 
 def _random_exchanges(n_pairs: int, n: int, seed: int) -> Iterator[NDArray[np.float64]]:
-    """Give n random rows in blocks. How they are cut changes nothing."""
+    """Return n random rows in blocks. How they are cut changes nothing."""
     rng = np.random.default_rng(seed)
     size = max(BLOCK_SIGNS // n_pairs, 1)
     for start in range(0, n, size):
         yield (rng.random((min(size, n - start), n_pairs)) < 0.5).astype(np.float64)
+
+
+SCHEMA = {"query": pl.String(), "document": pl.String(), "rank": pl.Int64(), "score": pl.Float64()}
+"""The columns of a run."""
+
+
+def read_run(path: str | Path) -> pl.DataFrame:
+    """Read a run file, plain or gzipped.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns ``query`` and ``document``, strings, ``rank``, whole numbers, and ``score``; in the order of the file.
+    """
+    path = Path(path)
+    if not path.is_file():
+        msg = f"{path}: no such file."
+        raise SourceError(msg)
+    places: dict[tuple[str, str], int] = {}
+    ranks: list[int] = []
+    scores: list[float] = []
+    for number, line in enumerate(lines_of(path), start=1):
+        if not line.strip():
+            continue
+        query, document, rank, score = _result(f"{path}, line {number}", line)
+        first = places.setdefault((query, document), number)
+        if first != number:
+            msg = f"{path}, line {number}: document {document} was found for query {query} on line {first} already."
+            raise SourceError(msg)
+        ranks.append(rank)
+        scores.append(score)
+    if not places:
+        msg = f"{path}: there are no results: the file is empty."
+        raise SourceError(msg)
+    pairs = {"query": [query for query, _ in places], "document": [document for _, document in places]}
+    return pl.DataFrame(pairs | {"rank": ranks, "score": scores}, schema=SCHEMA)
+
+
+def _result(where: str, line: str) -> tuple[str, str, int, float]:
+    problem, cells = undecodable(line), line.split()
+    if problem is None and len(cells) != 6:
+        problem = f"expected query, Q0, document, rank, score and tag, found {len(cells)} values"
+    elif problem is None and not re.fullmatch(r"[+-]?\d{1,18}", cells[3], re.ASCII):
+        problem = f"the rank {cells[3]!r} is not a whole number"
+    elif problem is None and math.isnan(_number(cells[4])):
+        problem = f"the score {cells[4]!r} is not a number"
+    if problem is not None:
+        msg = f"{where}: {problem}."
+        raise SourceError(msg)
+    return cells[0], cells[2], int(cells[3]), _number(cells[4])
+
+
+def _number(cell: str) -> float:
+    """Return a score, which may be infinite; nan where there is none."""
+    try:
+        return float(cell) if "_" not in cell else math.nan
+    except ValueError:
+        return math.nan
+
+
+def write_run(path: str | Path, run: pl.DataFrame, tag: str = "semascope") -> None:
+    """Write a run file, which `read_run` reads back to the same values.
+
+    Parameters
+    ----------
+    run : polars.DataFrame
+        Columns as `read_run` gives them. Rows are written in their order.
+    tag : str, default="semascope"
+        Names the system that made the run.
+    """
+    path = Path(path)
+    run = run.select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items())
+    problem = _unreadable(run, tag)
+    if problem is not None:
+        msg = f"{path}: {problem}."
+        raise InputError(msg)
+    fresh = path.with_name(f".{uuid.uuid4().hex}.new")
+    try:
+        with fresh.open("w", encoding="utf-8", newline="\n") as file:
+            file.writelines(
+                f"{query} Q0 {document} {rank} {score!r} {tag}\n" for query, document, rank, score in run.iter_rows()
+            )
+        fresh.replace(path)  # readers see the old file or the new one, never half of one
+    except BaseException:
+        fresh.unlink(missing_ok=True)
+        raise
+
+
+def _unreadable(run: pl.DataFrame, tag: str) -> str | None:
+    """Say why a file of these results would be read as others, or not at all; None when it would not."""
+    if run.is_empty():
+        return "there are no results to write"
+    for kind, names in {"query": run["query"], "document": run["document"], "tag": pl.Series([tag])}.items():
+        for name in names:
+            if name is None or name.split() != [name]:
+                return f"the {kind} {name!r} cannot stand in a run file, where blanks divide the values"
+    if run["rank"].has_nulls() or run["score"].has_nulls() or run["score"].is_nan().any():
+        return "a result has no rank, or no score"
+    twice = run.filter(pl.struct("query", "document").is_duplicated())
+    if len(twice):
+        return f"document {twice['document'][0]} stands twice among the results of query {twice['query'][0]}"
+    return None

@@ -1,33 +1,32 @@
-"""The application: the page, and the service behind it."""
+"""The application: the page with its files from a fixed list, and the service behind it."""
 
 from __future__ import annotations
 
+import hashlib
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
-from fastapi import FastAPI, Request
+from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
 from semascope import __version__
 from semascope.errors import FormatError, SemascopeError
-from semascope.explorer import answers
-from semascope.explorer.answers import NO, PREPARING, WAYS
-from semascope.explorer.asking import errors
-from semascope.explorer.documents import document_routes
+from semascope.explorer import schemas as answers
 from semascope.explorer.errors import RefusedError
-from semascope.explorer.inferring import infer_routes
-from semascope.explorer.overview import Overview
-from semascope.explorer.pages import page_routes
-from semascope.explorer.periods import FIELDS
-from semascope.explorer.searching import search_routes
+from semascope.explorer.queries.periods import FIELDS
+from semascope.explorer.routes.documents import document_routes
+from semascope.explorer.routes.search import infer_routes, search_routes
+from semascope.explorer.routes.streams import stream_routes
+from semascope.explorer.routes.topics import topic_routes
+from semascope.explorer.schemas import NO, PREPARING, WAYS, errors
 from semascope.explorer.security import Guard
-from semascope.explorer.service import Service
-from semascope.explorer.streams import stream_routes
-from semascope.explorer.topics import topic_routes
+from semascope.explorer.service.context import Service
+from semascope.explorer.service.overview import Overview
 from semascope.models.registry import LABELS
 
 log = logging.getLogger("semascope")
@@ -141,3 +140,38 @@ HANDLERS: dict[Any, Any] = {
     OSError: _disk,
     Exception: _failed,
 }
+
+
+HERE = Path(__file__).parent / "static"
+FIRST = "index.html"
+KINDS = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".woff2": "font/woff2",
+}
+
+
+def page_routes() -> APIRouter:
+    """Routes for the files that are there when the server starts."""
+    router = APIRouter(include_in_schema=False)
+    for path in sorted(HERE.rglob("*")):
+        if path.suffix in KINDS:
+            name = path.relative_to(HERE).as_posix()
+            address = "/" if name == FIRST else f"/static/{name}"
+            router.add_api_route(address, _sender(path))
+    return router
+
+
+def _sender(path: Path) -> Callable[[Request], Awaitable[Response]]:
+    async def send(request: Request) -> Response:
+        content = path.read_bytes()
+        tag = f'"{hashlib.blake2b(content, digest_size=8).hexdigest()}"'
+        headers = {"ETag": tag, "Cache-Control": "no-cache"}
+        if request.headers.get("if-none-match") == tag:
+            return Response(status_code=304, headers=headers)
+        return Response(content, media_type=KINDS[path.suffix], headers=headers)
+
+    return send

@@ -11,19 +11,19 @@ class RefusedError(SemascopeError):
     status = 400
 
 
-class NotAllowedError(RefusedError):
+class ForbiddenError(RefusedError):
     """Whoever asks may not."""
 
     status = 403
 
 
-class NotThereError(RefusedError):
+class NotFoundError(RefusedError):
     """There is no such thing."""
 
     status = 404
 
 
-class CannotBeError(RefusedError):
+class ConflictError(RefusedError):
     """What is asked for does not go with this model."""
 
     status = 409

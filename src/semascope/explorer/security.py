@@ -15,9 +15,9 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 Scope = dict[str, Any]
 Headers = list[tuple[bytes, bytes]]
 
-MOST_BYTES = 1 << 20
+MAX_BYTES = 1 << 20
 """Of a body."""
-MOST_OF_AN_ADDRESS = 50_000
+MAX_ADDRESS_LENGTH = 50_000
 """Bytes of a path and its query."""
 BODY_SECONDS = 20.0
 """For a body to come in."""
@@ -66,7 +66,7 @@ class Guard:
             return
         answer = Answer(send)
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        if len(scope["raw_path"] or b"") + len(scope["query_string"]) > MOST_OF_AN_ADDRESS:
+        if len(scope["raw_path"] or b"") + len(scope["query_string"]) > MAX_ADDRESS_LENGTH:
             await answer.refuse(400, "the address is too long.")
         elif sentence := self._wrong_name(headers) or _wrong_origin(headers):
             await answer.refuse(403, sentence)
@@ -81,8 +81,8 @@ class Guard:
     async def _with_body(self, scope: Scope, receive: Any, answer: Answer, headers: Mapping[str, str]) -> None:
         """Take the body in before anything is done with it, so that it is known to be short enough."""
         length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > MOST_BYTES:
-            await answer.refuse(413, f"at most {MOST_BYTES:,} bytes can be sent at once.")
+        if not length.isdecimal() or int(length) > MAX_BYTES:
+            await answer.refuse(413, f"at most {MAX_BYTES:,} bytes can be sent at once.")
             return
         try:
             body = await asyncio.wait_for(_body(receive), BODY_SECONDS)
@@ -90,7 +90,7 @@ class Guard:
             await answer.refuse(408, f"the request did not come in whole within {BODY_SECONDS:.0f} seconds.")
             return
         if body is None:
-            await answer.refuse(413, f"at most {MOST_BYTES:,} bytes can be sent at once.")
+            await answer.refuse(413, f"at most {MAX_BYTES:,} bytes can be sent at once.")
             return
         given = iter([{"type": "http.request", "body": body, "more_body": False}])
 
@@ -178,7 +178,7 @@ async def _body(receive: Any) -> bytes | None:
             return b""  # whoever asked has gone
         parts.append(message.get("body", b""))
         size += len(parts[-1])
-        if size > MOST_BYTES:
+        if size > MAX_BYTES:
             return None
         if not message.get("more_body", False):
             return b"".join(parts)

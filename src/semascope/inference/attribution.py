@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from semascope.corpus.passages import Token, best_window, passage
-from semascope.corpus.rows import Rows
-from semascope.corpus.shards import frozen
+from semascope.corpus.csr import CSR
+from semascope.corpus.shards import as_read_only
+from semascope.corpus.text.token_spans import Token, best_window, passage
 from semascope.inference.labels import fold_in_words, word_probabilities
-from semascope.training.labelwords import LabelWords
+from semascope.training.particle_state import LabelCounts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,7 +59,7 @@ def most_probable(theta: NDArray[Any], p_words: NDArray[Any]) -> Attribution:
 # --- topics --------------------------------------------------------------------------------------------------------------
 
 
-def topics_of_entries(rows: Rows, topics: NDArray[Any], theta: NDArray[Any]) -> Attribution:
+def topics_of_entries(rows: CSR, topics: NDArray[Any], theta: NDArray[Any]) -> Attribution:
     """Compute the most probable topic of each entry.
 
     Parameters
@@ -80,7 +80,7 @@ def topics_of_entries(rows: Rows, topics: NDArray[Any], theta: NDArray[Any]) -> 
     return Attribution(best, weights)
 
 
-def documents_of_entries(rows: Rows) -> NDArray[np.int64]:
+def documents_of_entries(rows: CSR) -> NDArray[np.int64]:
     """Return the number of each entry's document."""
     return np.repeat(np.arange(len(rows.ends) - 1), np.diff(rows.ends))
 
@@ -88,12 +88,12 @@ def documents_of_entries(rows: Rows) -> NDArray[np.int64]:
 def topics_of_words(words: NDArray[np.int32], topics: NDArray[Any], theta: NDArray[Any]) -> Attribution:
     """Compute the most probable topic of the words of one document, given one after the other, and its P(topic | document)."""
     distinct, places = np.unique(words, return_inverse=True)
-    rows = Rows(np.array([0, len(distinct)]), distinct, np.ones(len(distinct), np.float32))
+    rows = CSR(np.array([0, len(distinct)]), distinct, np.ones(len(distinct), np.float32))
     found = topics_of_entries(rows, topics, theta[None])
     return Attribution(found.topics[places], found.weights[places])
 
 
-def word_table(rows: Rows, words: pl.Series, topics: NDArray[Any], theta: NDArray[Any]) -> pl.DataFrame:
+def word_table(rows: CSR, words: pl.Series, topics: NDArray[Any], theta: NDArray[Any]) -> pl.DataFrame:
     """Return a row for each word of each document, with its most probable topic; null where there is none."""
     best, weights = topics_of_entries(rows, topics, theta)
     table = pl.DataFrame(
@@ -113,7 +113,7 @@ def word_table(rows: Rows, words: pl.Series, topics: NDArray[Any], theta: NDArra
 
 
 def labels_of_words(
-    words: NDArray[np.int32], labels: NDArray[np.int32], theta: NDArray[np.float64], known: LabelWords
+    words: NDArray[np.int32], labels: NDArray[np.int32], theta: NDArray[np.float64], known: LabelCounts
 ) -> Attribution:
     """Compute the most probable label of the words of one document, given one after the other.
 
@@ -130,7 +130,7 @@ def labels_of_words(
     return Attribution(numbers[places], weights[places])
 
 
-class Attributed(NamedTuple):
+class AttributedWord(NamedTuple):
     """A word of a text, from one character up to another, and the label that it most probably comes from.
 
     word     as it stands in the text
@@ -145,10 +145,10 @@ class Attributed(NamedTuple):
     weight: float
 
 
-def attributed(
+def attribute_words(
     text: str, tokens: Sequence[Token], numbers: NDArray[np.int32], labels: NDArray[np.int32], alpha: float,
-    known: LabelWords, names: Sequence[str],
-) -> list[Attributed]:  # fmt: skip
+    known: LabelCounts, names: Sequence[str],
+) -> list[AttributedWord]:  # fmt: skip
     """Compute the most probable of some labels for each word of a text.
 
     Parameters
@@ -163,13 +163,13 @@ def attributed(
     best, weights = np.full(len(numbers), -1), np.zeros(len(numbers))
     best[numbers >= 0], weights[numbers >= 0] = found
     return [
-        Attributed(text[token.start : token.end], token.start, token.end, None if label < 0 else names[label], weight)
+        AttributedWord(text[token.start : token.end], token.start, token.end, None if label < 0 else names[label], weight)
         for token, label, weight in zip(tokens, best.tolist(), weights.tolist(), strict=True)
     ]
 
 
 def best_passage(
-    text: str, tokens: Sequence[Token], numbers: NDArray[np.int32], label: int, known: LabelWords, n_words: int
+    text: str, tokens: Sequence[Token], numbers: NDArray[np.int32], label: int, known: LabelCounts, n_words: int
 ) -> str:
     """Return the passage whose words tell most of a label, by their mean log P(word | label) / P(word)."""
     if not tokens:
@@ -180,9 +180,9 @@ def best_passage(
     return before + re.sub(r"\s+", " ", text[start:end]).strip() + after
 
 
-def _telling(numbers: NDArray[np.int32], label: int, known: LabelWords) -> NDArray[np.float64]:
+def _telling(numbers: NDArray[np.int32], label: int, known: LabelCounts) -> NDArray[np.float64]:
     """Log P(word | label) / P(word) of each word; 0 for one that the model does not know."""
-    listed = frozen(np.where(numbers < 0, 0, numbers), np.int32)
+    listed = as_read_only(np.where(numbers < 0, 0, numbers), np.int32)
     of_label = word_probabilities(listed, np.array([label]), known).ravel()
     of_all = np.add.reduceat(np.append(known.counts, 0.0), known.ends[:-1]) * (np.diff(known.ends) > 0)
     everywhere = (of_all[listed] + known.eta) / (of_all.sum() + known.n_words * known.eta)

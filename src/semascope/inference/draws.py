@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from semascope.corpus.shards import Shard, ShardRef, frozen
+from semascope.corpus.shards import Shard, ShardRef, as_read_only
 from semascope.kernels.draws import choose_first, sweep_documents
-from semascope.machine import usable_cores
-from semascope.training.cvb0_draws import padded
+from semascope.resources import usable_cores
+from semascope.training.cvb0_sampled import padded
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -84,7 +84,7 @@ def sample_shard(ref: ShardRef, theta: NDArray[Any], chains: Chains) -> list[Dra
     keys = chains.keys(1, int(kept[-1]) + 1)
     sweep_documents(*rows, chains.topics, priors, keys, shard.first_document, chosen, unused, kept, drawn)
     ends, words = _tokens_of(shard)
-    return [Draw(draw, shard.first_document, ends, words, frozen(one, np.int32)) for draw, one in enumerate(drawn)]
+    return [Draw(draw, shard.first_document, ends, words, as_read_only(one, np.int32)) for draw, one in enumerate(drawn)]
 
 
 def sample_assignments(shards: Sequence[ShardRef], theta: NDArray[Any], chains: Chains) -> Iterator[Draw]:
@@ -118,11 +118,11 @@ def _tokens_of(shard: Shard) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Return where the tokens of each document end, and the word of each token."""
     counts = shard.rows.counts.astype(np.int64)
     ends = np.concatenate([[0], np.cumsum(counts)])[shard.rows.ends]
-    return frozen(ends, np.int64), frozen(np.repeat(shard.rows.words, counts), np.int32)
+    return as_read_only(ends, np.int64), as_read_only(np.repeat(shard.rows.words, counts), np.int32)
 
 
 def _padded(table: NDArray[Any]) -> NDArray[np.float32]:
     """Return a table of topics, filled up with zeros to whole groups of lanes."""
     filled = np.zeros((len(table), padded(table.shape[1])), np.float32)
     filled[:, : table.shape[1]] = table
-    return frozen(filled, np.float32)
+    return as_read_only(filled, np.float32)

@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from semascope.corpus.csr import CSR
 from semascope.corpus.labels import LabelRows
-from semascope.corpus.rows import Rows
-from semascope.corpus.shards import frozen
+from semascope.corpus.shards import as_read_only
 from semascope.inference.tolerances import LABELS
-from semascope.kernels.label_folding import fold_labels, look_up
-from semascope.training.labelwords import LabelWords
+from semascope.kernels.label_inference import fold_labels, look_up
+from semascope.training.particle_state import LabelCounts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def fold_in_labels(rows: Rows, labels: LabelRows, alpha: float | NDArray[np.float64], known: LabelWords) -> NDArray[np.float64]:
+def fold_in_labels(rows: CSR, labels: LabelRows, alpha: float | NDArray[np.float64], known: LabelCounts) -> NDArray[np.float64]:
     """Infer P(label | document) of the labels that each document may have, by EM with their words held fixed.
 
     Parameters
@@ -37,20 +37,22 @@ def fold_in_labels(rows: Rows, labels: LabelRows, alpha: float | NDArray[np.floa
         The share of each entry of `labels`; those of a document sum to one.
     """
     theta, priors = np.empty(len(labels.numbers)), np.full(len(labels.numbers), alpha, np.float64)
-    fold_labels(*rows, *labels, frozen(priors, np.float64), *known.for_kernels(), *LABELS, theta)
+    fold_labels(*rows, *labels, as_read_only(priors, np.float64), *known.for_kernels(), *LABELS, theta)
     return theta
 
 
-def fold_in_words(words: NDArray[np.int32], labels: NDArray[np.int32], alpha: float, known: LabelWords) -> NDArray[np.float64]:
+def fold_in_words(words: NDArray[np.int32], labels: NDArray[np.int32], alpha: float, known: LabelCounts) -> NDArray[np.float64]:
     """Infer P(label | document) of one document, given its words one after the other and its labels, ascending."""
     distinct, counts = np.unique(words, return_counts=True)
-    rows = Rows(frozen(np.array([0, len(distinct)]), np.int64), frozen(distinct, np.int32), frozen(counts, np.float32))
-    of_document = LabelRows(frozen(np.array([0, len(labels)]), np.int64), frozen(labels, np.int32))
+    rows = CSR(
+        as_read_only(np.array([0, len(distinct)]), np.int64), as_read_only(distinct, np.int32), as_read_only(counts, np.float32)
+    )
+    of_document = LabelRows(as_read_only(np.array([0, len(labels)]), np.int64), as_read_only(labels, np.int32))
     return fold_in_labels(rows, of_document, alpha, known)
 
 
-def word_probabilities(words: NDArray[np.int32], labels: NDArray[np.int32], known: LabelWords) -> NDArray[np.float64]:
+def word_probabilities(words: NDArray[np.int32], labels: NDArray[np.int32], known: LabelCounts) -> NDArray[np.float64]:
     """Return P(word | label), a row for each word and a column for each of the labels, which are ascending."""
     table = np.empty(len(words) * len(labels))
-    look_up(frozen(words, np.int32), frozen(labels, np.int32), *known.for_kernels(), table)
+    look_up(as_read_only(words, np.int32), as_read_only(labels, np.int32), *known.for_kernels(), table)
     return table.reshape(len(words), len(labels))

@@ -1,6 +1,6 @@
 """When inference about documents has converged: one rule for each purpose.
 
-What a document has added to its own labels, which `semascope.kernels.label_scores` takes out of their scores, is no result that
+What a document has added to its own labels, which `semascope.kernels.label_inference` takes out of their scores, is no result that
 anyone sees: ten passes in the kernel will do.
 """
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.special import gammaln
 
-from semascope.corpus.rows import Rows
+from semascope.corpus.csr import CSR
 from semascope.corpus.shards import Shard
 from semascope.engines.base import Locals
-from semascope.engines.exact import Scalars, ScalarTotal
+from semascope.engines.exact_sums import Scalars, ScalarTotal
 from semascope.inference.tolerances import TOPICS, Convergence
-from semascope.kernels.em import fold_in
-from semascope.kernels.vb import vb_documents
-from semascope.training.vb import SMALLEST, ExpectedTopics, first_theta
+from semascope.kernels.plsa import fold_in
+from semascope.kernels.variational import vb_documents
+from semascope.training.variational import SMALLEST, ExpectedTopics, first_theta
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,7 +28,7 @@ class Nothing(NamedTuple):
 
 
 def fold_in_documents(
-    rows: Rows,
+    rows: CSR,
     topics: NDArray[Any],
     start: NDArray[Any],
     beta: Any,
@@ -36,7 +36,7 @@ def fold_in_documents(
     prior: NDArray[Any],
     convergence: Convergence = TOPICS,
 ) -> NDArray[Any]:
-    """Infer P(topic | document) by EM from one start for all; arguments as in `semascope.kernels.em.fold_in`."""
+    """Infer P(topic | document) by EM from one start for all; arguments as in `semascope.kernels.plsa.fold_in`."""
     theta = np.tile(start, (len(rows.ends) - 1, 1))
     fold_in(*rows, topics, theta, beta, factors, prior, *convergence)
     return theta
@@ -45,7 +45,7 @@ def fold_in_documents(
 def fold_in_shard(
     shard: Shard, topics: NDArray[Any], start: NDArray[Any], beta: Any, factors: NDArray[Any], prior: NDArray[Any]
 ) -> tuple[Locals, Nothing]:
-    """Fold in the documents of a shard; arguments as in `semascope.kernels.em.fold_in`."""
+    """Fold in the documents of a shard; arguments as in `semascope.kernels.plsa.fold_in`."""
     return {"theta": fold_in_documents(shard.rows, topics, start, beta, factors, prior)}, Nothing()
 
 

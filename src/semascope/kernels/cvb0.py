@@ -3,7 +3,7 @@
 P(topic | word, document) is taken ∝ (N_dk − γ_k + α_k) (N_wk − γ_k + η) / (N_k + Σ_w η), where γ is the share of one token that
 the counts hold already. Nothing is kept of a token: γ is taken from the counts as they are, γ_k = a_k b_k / Σ a b with the rows
 a = N_dk + α_k and b = (N_wk + η) / (N_k + Σ_w η). No more is taken out than was put in: rows stay at least at their priors.
-N_k and Σ_w go over the words of one language, so each language has normalisers of its own.
+N_k and Σ_w go over the words of one language, so each language has normalizers of its own.
 
 As in em.py a pass goes over a shard by document and then by word, so that large tables are touched once and in order. The pass
 by word works γ out again from two numbers kept of each entry. Two entries that share a row are taken at a time, and the rows of
@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from semascope.kernels.compile import inlined, kernel
-from semascope.kernels.em import dot, length_of, log_part
+from semascope.kernels.jit import inlined, kernel
+from semascope.kernels.plsa import dot, length_of, log_part
 from semascope.kernels.prefetch import prefetch_row
 
 AHEAD = 4
@@ -152,7 +152,7 @@ def counts_of(totals, unit, counts):
 
 
 @kernel
-def go_on(counts, table, momentum, languages, sums, sums_ahead):
+def extrapolate(counts, table, momentum, languages, sums, sums_ahead):
     """From counts to those ahead in the direction that they have moved.
 
     Same numbers as tests/reference/cvb0.py::go_on_dense.
@@ -173,7 +173,7 @@ def go_on(counts, table, momentum, languages, sums, sums_ahead):
 
 
 @kernel
-def normalise(counts, eta, scale, languages):
+def normalize(counts, eta, scale, languages):
     """Make N_wk into (N_wk + η) / (N_k + Σ_w η), in place."""
     for word in range(counts.shape[0]):
         lang = languages[word]

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from semascope.kernels.compile import inlined, kernel, strict_kernel
 from semascope.kernels.heldout import mix, uniform
-from semascope.kernels.labeled import STEP
-from semascope.kernels.lanes import WIDTH, load, spread, store, total
+from semascope.kernels.jit import inlined, kernel, strict_kernel
+from semascope.kernels.labeled_gibbs import STEP
+from semascope.kernels.simd import WIDTH, load, spread, store, total
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,7 +24,7 @@ SINGLE = 256
 GROWTH = 1.05
 """How much larger each bin is than the one before."""
 
-SMALLEST_LOG = -87.0
+MIN_LOG = -87.0
 """Logarithm of the smallest number that single precision holds in full."""
 
 
@@ -278,7 +278,7 @@ def gamma_variate(shape, random):
             random += STEP
             if point <= 1:
                 log = np.log(max(point, 1e-300)) / shape
-                if log < SMALLEST_LOG:
+                if log < MIN_LOG:
                     return 0.0
                 value = np.exp(log)
                 if uniform(random) <= np.exp(-value):

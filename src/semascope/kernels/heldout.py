@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from semascope.kernels.compile import strict_kernel
+from semascope.kernels.jit import strict_kernel
 
 MANY = 64
 
-LARGEST_COUNT = 2**24
+MAX_COUNT = 2**24
 """Beyond it single precision does not tell whole numbers apart."""
 
 
@@ -93,7 +93,7 @@ def uniform(state):
 @strict_kernel
 def tokens_of(count):
     """Tokens of a count: as many as it says, or one for a fraction, and for more than single precision can count one by one."""
-    if count > LARGEST_COUNT:
+    if count > MAX_COUNT:
         return np.int64(1)
     whole = np.int64(count)
     return whole if whole == count else np.int64(1)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from semascope.kernels.compile import kernel
+from semascope.kernels.jit import kernel
 
 LARGEST = 32.0
 """How far λ may be from μ, in any component: e^32 is more than any ratio of topics. So sums of moments have a bound."""
@@ -176,9 +176,9 @@ def fit_variances(row, variances, precision, length):
         rate, u = length * np.exp(row[k] - log_zeta), np.log(variances[k])
         for _ in range(MAX_NEWTON_STEPS):
             v = np.exp(u)
-            grown = rate * v * np.exp(0.5 * v)
-            slope = precision[k, k] * v + grown * (1.0 + 0.5 * v)
-            change = min(max((1.0 - precision[k, k] * v - grown) / slope, -2.0), 2.0)
+            expand_vocabulary = rate * v * np.exp(0.5 * v)
+            slope = precision[k, k] * v + expand_vocabulary * (1.0 + 0.5 * v)
+            change = min(max((1.0 - precision[k, k] * v - expand_vocabulary) / slope, -2.0), 2.0)
             u += change
             if abs(change) < 1e-9:
                 break

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from semascope.kernels.compile import kernel, strict_kernel
+from semascope.kernels.jit import kernel, strict_kernel
 
 PIECE = 64
 """Scores that are looked over at once for one that is good enough."""
 
 
 @kernel
-def bm25_weights(ends, documents, counts, lengths, rarity, mean_length, saturation, normalisation, weights):
+def bm25_weights(ends, documents, counts, lengths, rarity, mean_length, saturation, normalization, weights):
     """What each posting adds to the score of its document.
 
-    Same numbers as ``rarity * counts / (counts + saturation * (1 - normalisation + normalisation * lengths / mean_length))``.
+    Same numbers as ``rarity * counts / (counts + saturation * (1 - normalization + normalization * lengths / mean_length))``.
 
     ends           int64[v + 1]   in   postings of word w are [ends[w]:ends[w + 1]] of the others
     documents      int32[nnz]     in
@@ -23,7 +23,7 @@ def bm25_weights(ends, documents, counts, lengths, rarity, mean_length, saturati
     rarity         float32[v]     in   of each word
     weights        float32[nnz]   out
     """
-    own, by_length = saturation * (1 - normalisation), saturation * normalisation / mean_length
+    own, by_length = saturation * (1 - normalization), saturation * normalization / mean_length
     for word in range(len(ends) - 1):
         of_word = rarity[word]
         for j in range(ends[word], ends[word + 1]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from numba import types
 from numba.core import cgutils
 
-from semascope.kernels.compile import inlined, intrinsic
+from semascope.kernels.jit import inlined, intrinsic
 
 ir = cgutils.ir  # type: ignore[attr-defined]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from semascope.kernels.compile import strict_kernel
-from semascope.kernels.particles import N_PAIRS, N_RESAMPLED, N_ROWS
+from semascope.kernels.jit import strict_kernel
+from semascope.kernels.particle_filter import N_PAIRS, N_RESAMPLED, N_ROWS
 
 
 @strict_kernel
@@ -18,7 +18,7 @@ def extremes(values):
 
 
 @strict_kernel
-def worth(logs):
+def effective_sample_size(logs):
     """Number of particles that the weights are worth: (Σ ω)² / Σ ω²."""
     _, most = extremes(logs)
     total = squares = 0.0
@@ -108,7 +108,7 @@ def copy_particles(tables, ancestors):
 
 
 @strict_kernel
-def forget(tables, factor):
+def reset_weights(tables, factor):
     """Let everything that is known count for less."""
     tables.base[: tables.numbers[N_PAIRS]] *= factor
     for row in range(tables.numbers[N_ROWS]):

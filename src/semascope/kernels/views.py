@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from semascope.kernels.compile import strict_kernel
+from semascope.kernels.jit import strict_kernel
 
 INLINE = 12
 """Strings of so many bytes stand in their view; of longer ones their beginning does, and where they are."""

@@ -7,25 +7,25 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import polars as pl
 
-from semascope.corpus.analyzers import Analyzers, read_analyzers, to_settings
 from semascope.corpus.build.pipeline import Source
 from semascope.corpus.corpus import Corpus
 from semascope.corpus.lexicon import Lexicon, read_lexicon
 from semascope.corpus.shards import ShardRef
+from semascope.corpus.text.analyzer import Analyzers, read_analyzers, to_settings
 from semascope.engines.base import Engine
 from semascope.engines.threads import ThreadEngine
 from semascope.errors import FormatError, InputError, InterruptedFitWarning
 from semascope.evaluation.coherence import coherence, diversity
-from semascope.evaluation.watching import in_turn
-from semascope.models.given import is_number, is_texts, is_whole, seed_of, told_apart
+from semascope.evaluation.heldout_callback import compose
 from semascope.models.layouts import FITTED
-from semascope.models.settings import read_settings, write_settings
+from semascope.models.serialization import read_settings, write_settings
 from semascope.models.sklearn_imports import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -34,13 +34,14 @@ from semascope.models.sklearn_imports import (
     check_non_negative,
     validate_data,
 )
+from semascope.models.validation import coerce_input, is_number, is_texts, is_whole, seed_of
 from semascope.storage import MANIFEST, Directory, Draft, Layout, writing
 from semascope.storage.facts import Fact, Maybe, Record, Whole
 from semascope.storage.layout import Array
+from semascope.training.callbacks import progress_bar
 from semascope.training.checkpoint import Checkpoints, identity_of
 from semascope.training.loop import Fitted, run
-from semascope.training.progress import progress_bar
-from semascope.training.stopping import INTERRUPTED, StopRule
+from semascope.training.stopping import INTERRUPTED, StopReason, StopRule
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -94,7 +95,7 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _corpus_to_fit(self, X: Any) -> Corpus:
         """Make a corpus of what `fit` was given, and note its words."""
-        X = told_apart(X)
+        X = coerce_input(X)
         if isinstance(X, list | tuple | pl.Series) and len(X) == 0:
             msg = f"{type(self).__name__}: there are no documents to learn from."
             raise InputError(msg)
@@ -132,14 +133,14 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         (4, 2)
         """
         check_is_fitted(self)
-        return self._over_its_words(X)
+        return self._to_model_vocabulary(X)
 
-    def _over_its_words(self, X: Any) -> Corpus:
-        X = told_apart(X)
+    def _to_model_vocabulary(self, X: Any) -> Corpus:
+        X = coerce_input(X)
         if isinstance(X, Corpus | Source) or is_texts(X):
             lexicon = self.require_lexicon()
             if isinstance(X, Corpus):
-                return X.aligned(lexicon)
+                return X.reindexed(lexicon)
             make = Corpus.build if isinstance(X, Source) else Corpus.from_texts
             return make(X, analyzer=self.analyzer_, vocabulary=lexicon)
         return Corpus.from_matrix(self._validated(X, reset=False))
@@ -165,7 +166,7 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _engine(self) -> Engine:
         return self.engine or ThreadEngine()
 
-    def _see_that_it_makes_sense(self, corpus: Corpus, problem: str | None) -> None:
+    def _validate_settings(self, corpus: Corpus, problem: str | None) -> None:
         """Say at once what is wrong with the settings that all models have, or with those of this one."""
         problem = self._problem_of_settings() or self._problem_of_size(corpus) or problem
         if problem:
@@ -200,7 +201,7 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     # --- training ------------------------------------------------------------------------------------------------------------
 
-    def _facts_for(self, corpus: Corpus) -> dict[str, Any]:
+    def _config_for(self, corpus: Corpus) -> dict[str, Any]:
         """What every algorithm is told of the corpus and the settings."""
         return {
             "n_topics": self.n_components,
@@ -225,14 +226,14 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         `shards` are those of the corpus, where the algorithm needs more of them than their counts.
         """
         engine, name = self._engine(), type(self).__name__
-        told = {"measure": algorithm.objective_name, "per_token": algorithm.per_token, "show": self.verbose and engine.leads}
+        told = {"measure": algorithm.objective_name, "per_token": algorithm.per_token, "show": self.verbose and engine.is_root}
         with progress_bar(name, max_iter=self.max_iter, n_tokens=corpus.n_tokens, **told) as bar:
             if checkpoints:
                 identity = {**settings, **identity_of(algorithm), "corpus": corpus.fingerprint}
                 checkpoints = replace(checkpoints, identity=identity | checkpoints.identity)
-            stop, watch = StopRule(self.max_iter, self.tol), in_turn(judging, bar)
+            stop, watch = StopRule(self.max_iter, self.tol), compose(judging, bar)
             fitted = run(algorithm, shards or corpus.shards(), engine, stop=stop, watch=watch, checkpoints=checkpoints)
-        if fitted.stopped_by == INTERRUPTED and engine.leads:
+        if fitted.stopped_by == INTERRUPTED and engine.is_root:
             warnings.warn(
                 f"Ctrl-C ended the fit after {len(fitted.history)} iterations{self._yet_to_come(fitted.state)}; "
                 "the model so far is kept.",
@@ -240,7 +241,7 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 stacklevel=4,
             )
         self.n_iter_ = len(fitted.history)
-        self.stopped_by_ = fitted.stopped_by
+        self.stopped_by_ = StopReason.of(fitted.stopped_by)
         return fitted
 
     def _yet_to_come(self, state: Any) -> str:
@@ -303,7 +304,7 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return coherence(self.components_.T, corpus, measure, n)
 
     def diversity(self, n: int = 25) -> float:
-        """Give the share of distinct words among the top n words of all topics: 1 when they share none of them."""
+        """Return the share of distinct words among the top n words of all topics: 1 when they share none of them."""
         check_is_fitted(self)
         return diversity(self.components_.T, n)
 
@@ -312,7 +313,7 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def save(self, path: str | Path) -> None:
         """Write the model as a directory; a crash meanwhile leaves what was there before. Read it with `semascope.load`."""
         check_is_fitted(self)
-        self._engine().once(lambda: self._write(path))
+        self._engine().run_on_root(lambda: self._write(path))
 
     def _write(self, path: str | Path) -> None:
         with writing(path, self._file_layout()) as draft:
@@ -353,6 +354,7 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         for name in cls.saved_facts:
             if name in facts["fitted"]:
                 setattr(model, name, facts["fitted"][name])
+        model.stopped_by_ = StopReason.of(model.stopped_by_)
         model._take_more_facts(facts)
         model.analyzer_ = read_analyzers(directory)
         model._lexicon = read_lexicon(directory) if "vocabulary.arrow" in directory else None
@@ -382,6 +384,14 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Take up what `_more_facts` gave."""
 
     # --- scikit-learn --------------------------------------------------------------------------------------------------------
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take up a pickle of this or an older version: hyperparameters that it does not know have their defaults."""
+        parameters = signature(type(self).__init__).parameters
+        defaults = {name: parameters[name].default for name in self._get_param_names() if name not in state}
+        super().__setstate__({**defaults, **state})
+        if "stopped_by_" in state:
+            self.stopped_by_ = StopReason.of(state["stopped_by_"])
 
     def __sklearn_is_fitted__(self) -> bool:
         return "components_" in vars(self)

@@ -13,14 +13,14 @@ from semascope.corpus.corpus import Corpus
 from semascope.corpus.shards import Shard
 from semascope.engines.base import Engine, Locals
 from semascope.models.base import Objective
-from semascope.models.given import is_positive
 from semascope.models.layouts import LOGSUMEXP, MEAN, over_topics
-from semascope.models.topicmodel import TopicModel
+from semascope.models.topic_model import TopicModel
+from semascope.models.validation import is_positive
 from semascope.storage.facts import HISTORY, Fact
 from semascope.storage.layout import Array, numbers
 from semascope.training.checkpoint import Checkpoints
 from semascope.training.ctm import CTM, Normal, infer_documents, normal_problem
-from semascope.training.priors import ETA
+from semascope.training.hyperpriors import ETA
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -74,7 +74,7 @@ class CorrelatedTopicModel(TopicModel):
         `perplexity` of the documents in `heldout`, after iterations 1, 2, 3, 5, 8 and so on, and the last.
     n_iter_ : int
         Number of iterations.
-    stopped_by_ : {"settled", "iterations", "interrupted"}
+    stopped_by_ : {"converged", "iterations", "interrupted"}
         Why the fit ended.
 
     Examples
@@ -132,11 +132,11 @@ class CorrelatedTopicModel(TopicModel):
         heldout : like X, optional
             Documents to judge the topics by while they are learned: see `heldout_path_`. Nothing is learned from them.
         """
-        corpus = self._engine().together(lambda: self._checked(X))
-        algorithm = CTM(**self._facts_for(corpus), eta=float(self.eta))
+        corpus = self._engine().run_on_all(lambda: self._checked(X))
+        algorithm = CTM(**self._config_for(corpus), eta=float(self.eta))
         fitted = self._learn(algorithm, corpus, checkpoints, {}, heldout)
         self.mean_, self.covariance_ = fitted.state.mean, fitted.state.covariance
-        self.elbo_ = list(algorithm.to_judge(fitted.state, fitted.history))
+        self.elbo_ = list(algorithm.convergence_history(fitted.state, fitted.history))
         return self
 
     def transform(self, X: Any) -> NDArray[Any]:
@@ -146,7 +146,7 @@ class CorrelatedTopicModel(TopicModel):
         """
         corpus = self._corpus_to_use(X)
         prior = Normal(np.array(self.mean_), np.array(self.covariance_))
-        with self._engine().place(corpus.shards()) as placed:
+        with self._engine().open(corpus.shards()) as placed:
             placed.begin(partial(infer_shard, prior=prior, topics=self._frozen_topics()))
             return placed.documents(itemgetter("theta"))
 
@@ -174,7 +174,7 @@ class CorrelatedTopicModel(TopicModel):
     def _checked(self, X: Any) -> Corpus:
         """Validate input and settings."""
         corpus = self._corpus_to_fit(X)
-        self._see_that_it_makes_sense(corpus, None)
+        self._validate_settings(corpus, None)
         return corpus
 
     def _problem_of_settings(self) -> str | None:

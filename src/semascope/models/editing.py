@@ -1,21 +1,22 @@
-"""Topics changed by hand: renamed, merged and removed, all at once and all by the numbers that they had before."""
+"""Topics edited by hand: named, renamed, merged and removed."""
 
 from __future__ import annotations
 
 import numbers
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Self, TypeVar
 
 import numpy as np
 
 from semascope.errors import InputError
 from semascope.models.layouts import LOGSUMEXP, MEAN, SUM, TopicArray
-from semascope.models.names import name_problem, shown_names
-from semascope.models.sklearn_imports import clone
+from semascope.models.sklearn_imports import ClassNamePrefixFeaturesOutMixin, check_is_fitted, clone
+from semascope.models.topic_names import name_problem, shown_names
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
 
 Topic = int | str
 """A topic by its number or its name."""
@@ -58,7 +59,7 @@ def plan_edit(
     renamed = dict(zip(_numbers(names, rename), rename.values(), strict=True))
     groups = [_numbers(names, one.topics) for one in merge]
     removed = _numbers(names, remove)
-    _see_that_it_can_be_done(len(names), renamed, groups, removed)
+    _check_applicable(len(names), renamed, groups, removed)
     names = [renamed.get(topic, name) for topic, name in enumerate(names)]
     made = {min(group): (group, one.name) for group, one in zip(groups, merge, strict=True)}
     gone = {*removed, *chain(*groups)} - set(made)
@@ -67,12 +68,12 @@ def plan_edit(
         group, name = made.get(topic, ([topic], None))
         plan.groups.append(group)
         plan.names.append(name if name is not None else next((names[z] for z in group if names[z] is not None), None))
-    _see_that_names_are_good(plan.names)
+    _check_names(plan.names)
     return plan
 
 
-def edited(model: Model, plan: Plan) -> Model:
-    """Give a copy of a fitted model with other topics; what does not change is shared with the old one."""
+def apply_edits(model: Model, plan: Plan) -> Model:
+    """Return a copy of a fitted model with other topics; what does not change is shared with the old one."""
     new: Any = clone(model)
     vars(new).update({name: value for name, value in vars(model).items() if name not in vars(new)})
     new._topic_names = plan.names
@@ -103,7 +104,7 @@ def _over_topics(model: Any) -> dict[str, TopicArray]:
 
 
 def _numbers(names: Sequence[str | None], topics: Iterable[Topic]) -> list[int]:
-    """Give the numbers of topics, each of which may be named once."""
+    """Return the numbers of topics, each of which may be named once."""
     if isinstance(topics, str | numbers.Integral):
         _refuse(f"expected a list of topics; write [{topics!r}]")
     shown = shown_names(names, len(names))
@@ -124,7 +125,7 @@ def _number(shown: list[str], topic: Topic) -> int:
     return int(topic)
 
 
-def _see_that_it_can_be_done(n_topics: int, renamed: Iterable[int], groups: list[list[int]], removed: list[int]) -> None:
+def _check_applicable(n_topics: int, renamed: Iterable[int], groups: list[list[int]], removed: list[int]) -> None:
     used: set[int] = set()
     for group in groups:
         if len(group) < 2:
@@ -139,7 +140,7 @@ def _see_that_it_can_be_done(n_topics: int, renamed: Iterable[int], groups: list
         _refuse("to remove all topics would leave none")
 
 
-def _see_that_names_are_good(names: list[str | None]) -> None:
+def _check_names(names: list[str | None]) -> None:
     given = [name for name in names if name is not None]
     for place, name in enumerate(given):
         if problem := name_problem(name):
@@ -213,3 +214,129 @@ def _make_whole(rows: NDArray[Any], instead: NDArray[np.float64]) -> None:
     sums = rows.sum(axis=-1, dtype=np.float64)
     rows[sums == 0] = instead
     rows /= np.where(sums == 0, 1.0, sums)[..., None]
+
+
+_AT_ONCE = 512
+"""Rows that are added up in single precision before their sum is taken further."""
+
+_ROUNDING = 1e-4
+"""What a sum may differ from one by. Most is of adding up: rounding entries changes it by a ten-millionth."""
+
+
+def are_distributions(topics: NDArray[Any], languages: NDArray[np.int32] | None = None) -> bool:
+    """Tell whether the words of each topic sum to one, in each language by itself.
+
+    topics     float[v, k]
+    languages  int32[v]     of the words; None if there is one
+    """
+    for language in [None] if languages is None else np.unique(languages):
+        own = topics if language is None else topics[languages == language]
+        sums = np.zeros(topics.shape[1])
+        for first in range(0, len(own), _AT_ONCE):
+            sums += own[first : first + _AT_ONCE].sum(axis=0)
+        if np.abs(sums - 1).max() > _ROUNDING:
+            return False
+    return True
+
+
+class NamedTopics(ClassNamePrefixFeaturesOutMixin):
+    """Topics that have names and can be changed by hand.
+
+    Every change gives a new model and leaves the old one as it was. A topic is meant by its number or its name. Settings stay
+    those of the fit: fitting the new model again gives as many topics as before.
+    """
+
+    components_: NDArray[Any]
+    _topic_names: Sequence[str | None] = ()
+    """Names that were given to the first topics; None for a topic that has none."""
+
+    @property
+    def topic_names_(self) -> list[str]:
+        """The names of the topics; "topic 3" for one without a name."""
+        check_is_fitted(self, "components_")
+        return shown_names(self._topic_names, len(self.components_))
+
+    def rename_topics(self, names: Mapping[Topic, str | None]) -> Self:
+        """Return a model whose topics have other names; None takes a name away.
+
+        Examples
+        --------
+        >>> from semascope import PLSA
+        >>> model = PLSA(2, random_state=0).fit(["cats purr", "dogs bark", "cats", "dogs"])
+        >>> model.rename_topics({0: "pets"}).topic_names_
+        ['pets', 'topic 1']
+        """
+        return apply_edits(self, self._plan(rename=names))
+
+    def merge_topics(self, topics: Sequence[Topic], *, name: str | None = None) -> Self:
+        """Return a model with one topic in place of several.
+
+        Its words are the mean of theirs by how common each is; its share of the corpus and of each document is the sum of
+        theirs. It stands where the first of them stood, and the topics after move up.
+
+        Parameters
+        ----------
+        topics : sequence of int or str
+            The topics, two at least.
+        name : str, optional
+            What to call it; by default the name of the first in `topics` that has one.
+
+        Examples
+        --------
+        >>> from semascope import PLSA
+        >>> model = PLSA(3, random_state=0).fit(["cats purr", "dogs bark", "birds sing"])
+        >>> model.merge_topics([0, 2], name="pets").topic_names_
+        ['pets', 'topic 1']
+        """
+        return apply_edits(self, self._plan(merge=[Merge(topics, name)]))
+
+    def remove_topics(self, topics: Iterable[Topic]) -> Self:
+        """Return a model without some topics; what they had of each document goes to the others in proportion.
+
+        A document that had nothing else has what the whole corpus has of them. The topics after move up.
+
+        Examples
+        --------
+        >>> from semascope import PLSA
+        >>> model = PLSA(2, random_state=0).fit(["cats purr", "dogs bark", "cats", "dogs"])
+        >>> model.remove_topics([1]).doc_topics_.tolist()
+        [[1.0], [1.0], [1.0], [1.0]]
+        """
+        return apply_edits(self, self._plan(remove=topics))
+
+    def edit_topics(
+        self,
+        *,
+        rename: Mapping[Topic, str | None] | None = None,
+        merge: Sequence[Merge] = (),
+        remove: Iterable[Topic] = (),
+    ) -> Self:
+        """Return a model whose topics are changed in several ways at once, each topic meant as it was before.
+
+        Parameters
+        ----------
+        rename : dict of topic to str or None, optional
+            As in `rename_topics`.
+        merge : sequence of Merge
+            Topics to put together, and what to call each group; as in `merge_topics`.
+        remove : iterable of int or str
+            As in `remove_topics`.
+
+        Examples
+        --------
+        >>> from semascope import PLSA
+        >>> model = PLSA(3, random_state=0).fit(["cats purr", "dogs bark", "birds sing"])
+        >>> model.edit_topics(rename={0: "pets"}, remove=[1]).topic_names_
+        ['pets', 'topic 1']
+        """
+        return apply_edits(self, self._plan(rename=rename or {}, merge=merge, remove=remove))
+
+    def _plan(self, **changes: Any) -> Plan:
+        check_is_fitted(self, "components_")
+        n_free = len(self.components_) - len(self._topic_names)
+        return plan_edit([*self._topic_names, *[None] * n_free], **changes)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Return the names of the columns of `transform`: those of the topics, where any was given."""
+        numbered: NDArray[np.object_] = super().get_feature_names_out(input_features)
+        return np.array(self.topic_names_, dtype=object) if any(self._topic_names) else numbered

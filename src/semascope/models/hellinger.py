@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from semascope.corpus.corpus import Corpus
-from semascope.corpus.rows import Rows
-from semascope.corpus.shards import Shard, frozen, read_only
+from semascope.corpus.csr import CSR
+from semascope.corpus.shards import Shard, as_read_only, read_only
 from semascope.engines.base import Locals
-from semascope.engines.exact import Scalars, ScalarTotal
+from semascope.engines.exact_sums import Scalars, ScalarTotal
 from semascope.engines.threads import ThreadEngine
 from semascope.errors import InputError
-from semascope.inference.lsa import HELLINGER, project
+from semascope.inference.lsa import HELLINGER, Parts, bits_of_ranks, parts_of, positive_entries, positive_squares, project
 from semascope.kernels.heldout import halve
-from semascope.models.amplitudes import Parts, bits_of_ranks, parts_of, positive_entries, positive_squares
 from semascope.models.base import Model
 from semascope.models.sklearn_imports import check_is_fitted
 
@@ -57,7 +56,7 @@ class HellingerEstimate(Model):
     @property
     def hellinger_distance_(self) -> float:
         """‖Ψ_P − Ψ_Q‖, the Hellinger distance of P̂ from Q; takes a product of documents × words × dimensions, once."""
-        self._see_that_it_is_hellinger()
+        self._check_hellinger()
         return math.sqrt(max(2 - 2 * self._alignment() / math.sqrt(self._parts().positive), 0.0))
 
     @property
@@ -67,17 +66,17 @@ class HellingerEstimate(Model):
         return parts.negative / (parts.positive + parts.negative)
 
     def probability(self, rows: Any, columns: Any) -> NDArray[np.float64]:
-        """Give P̂ for the documents in `rows` and the words in `columns`, both by number: a table of both."""
+        """Return P̂ for the documents in `rows` and the words in `columns`, both by number: a table of both."""
         amplitudes = self._amplitudes(np.atleast_1d(rows)) @ self.components_[:, np.atleast_1d(columns)]
         probabilities: NDArray[np.float64] = np.maximum(amplitudes, 0).astype(np.float64) ** 2 / self._parts().positive
         return probabilities
 
     def probability_rows(self, documents: Any) -> NDArray[np.float64]:
-        """Give whole rows of P̂ for documents by number."""
+        """Return whole rows of P̂ for documents by number."""
         return self.probability(documents, np.arange(self.n_features_in_))
 
     def log_likelihood(self, X: Any, *, smoothing: float = SMOOTHING) -> float:
-        """Give Σ n log P(word | document) of documents, which are folded in.
+        """Return Σ n log P(word | document) of documents, which are folded in.
 
         P(word | document) is (1 − ε) (ξ⁺)² / Σ (ξ⁺)² + ε P(word): without smoothing by ε a word that P̂ does not expect has no
         probability at all.
@@ -95,13 +94,13 @@ class HellingerEstimate(Model):
         return math.exp(-log_likelihood / n_tokens)
 
     def _likelihood(self, X: Any, divide: Any, smoothing: float) -> tuple[float, float]:
-        self._see_that_it_is_hellinger()
+        self._check_hellinger()
         if not 0 < smoothing <= 1:
             msg = f"smoothing must be a number above 0 and at most 1, but was {smoothing!r}."
             raise InputError(msg)
         corpus = self.to_corpus(X)
         task = partial(likely_shard, divide=divide, given=self.projection(), word_shares=self.word_shares_, smoothing=smoothing)
-        with self._engine().place(corpus.shards()) as placed:
+        with self._engine().open(corpus.shards()) as placed:
             found = placed.begin(task)
         log_likelihood, n_tokens = found.sums.sums() if found else (0.0, 0.0)
         if n_tokens == 0:
@@ -110,7 +109,7 @@ class HellingerEstimate(Model):
         return log_likelihood, n_tokens
 
     def figure_of_merit(self, gamma: float = 0.5) -> NDArray[np.float64]:
-        """Give γ Mod + (1 − γ) Dist for each rank up to that of the model: the smallest tells which to take.
+        """Return γ Mod + (1 − γ) Dist for each rank up to that of the model: the smallest tells which to take.
 
         Both are bits per observation: Mod of the parameters, Dist of the distance between the model and what was observed.
         """
@@ -124,23 +123,23 @@ class HellingerEstimate(Model):
         return merit
 
     def _known(self) -> NDArray[np.bool_]:
-        self._see_that_it_is_hellinger()
+        self._check_hellinger()
         return np.asarray(self.word_shares_ > 0)
 
     def _size(self) -> float:
         """The length of Ξ, s."""
-        self._see_that_it_is_hellinger()
+        self._check_hellinger()
         return math.sqrt(math.fsum(np.asarray(self.singular_values_, np.float64) ** 2))
 
     def _amplitudes(self, documents: NDArray[Any]) -> NDArray[Any]:
         """Rows of U Σ."""
-        self._see_that_it_is_hellinger()
+        self._check_hellinger()
         scales = np.sqrt(np.asarray(self.document_shares_)[documents])[:, None]
         return np.asarray(self.doc_vectors_[documents] * scales.astype(self.components_.dtype))
 
     def _parts(self) -> Parts:
         """Σ (ξ⁺)² and Σ (ξ⁻)², worked out when they are first wanted."""
-        self._see_that_it_is_hellinger()
+        self._check_hellinger()
         if self.parts_ is None:
             everything = np.arange(len(self.doc_vectors_))
             self.parts_ = list(parts_of(self._amplitudes(everything), self._basis()))
@@ -152,7 +151,7 @@ class HellingerEstimate(Model):
             assert self._fitted_to is not None
             rows, basis = self._amplitudes(np.arange(len(self.doc_vectors_))), self._basis()
             task = partial(aligned_shard, rows=rows, basis=basis, n_tokens=self.n_tokens_)
-            with ThreadEngine().place(self._fitted_to.shards()) as placed:
+            with ThreadEngine().open(self._fitted_to.shards()) as placed:
                 (self.alignment_,) = placed.begin(task).sums.sums()
         return self.alignment_
 
@@ -167,9 +166,9 @@ class HellingerEstimate(Model):
         return {"basis": self._basis(), **given}
 
     def _basis(self) -> NDArray[Any]:
-        return frozen(self.components_.T, self.components_.dtype)
+        return as_read_only(self.components_.T, self.components_.dtype)
 
-    def _see_that_it_is_hellinger(self) -> None:
+    def _check_hellinger(self) -> None:
         check_is_fitted(self, "components_")
         if self.weighting != HELLINGER:
             msg = f'only LSA(weighting="hellinger") estimates probabilities; this model has weighting={self.weighting!r}.'
@@ -186,20 +185,20 @@ class Likelihood(NamedTuple):
 
 
 def aligned_shard(shard: Shard, rows: NDArray[Any], basis: NDArray[Any], n_tokens: float) -> tuple[Locals, Likelihood]:
-    mine = frozen(rows[shard.first_document : shard.first_document + shard.n_documents], basis.dtype)
+    mine = as_read_only(rows[shard.first_document : shard.first_document + shard.n_documents], basis.dtype)
     observed = np.sqrt(shard.rows.counts.astype(np.float64) / n_tokens)
     return {}, Likelihood(Scalars((float(np.sum(positive_entries(shard.rows, mine, basis) * observed)),)))
 
 
-def all_words(shard: Shard) -> tuple[Rows, Rows]:
+def all_words(shard: Shard) -> tuple[CSR, CSR]:
     """Fold in what is to be predicted."""
     return shard.rows, shard.rows
 
 
-def halves(shard: Shard, known: NDArray[np.bool_], seed: int) -> tuple[Rows, Rows]:
+def halves(shard: Shard, known: NDArray[np.bool_], seed: int) -> tuple[CSR, CSR]:
     """Fold in one half, and predict the other."""
     seen, predicted = halve(*shard.rows, known, shard.first_document, seed)
-    return read_only(Rows(*seen)), read_only(Rows(*predicted))
+    return read_only(CSR(*seen)), read_only(CSR(*predicted))
 
 
 def likely_shard(

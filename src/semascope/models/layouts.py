@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
-from semascope.corpus.writing import LANGUAGES, VOCABULARY
+from semascope.corpus.build.disk import LANGUAGES, VOCABULARY
 from semascope.storage import Layout
 from semascope.storage.facts import Fact, Flag, ListOf, Maybe, Number, Plain, Record, Text, Whole
 from semascope.storage.layout import (
-    LARGEST_COUNT,
+    MAX_COUNT,
     SLACK,
     Array,
     AxisOf,
@@ -135,8 +135,8 @@ def label_layout(arrays: Mapping[str, Array]) -> Layout:
     pairs = {
         "pair_ends": pointers("n_words", "n_pairs"),
         "pair_labels": indices("n_pairs", "n_topics", rows="pair_ends"),
-        "pair_counts": numbers("n_pairs", low=0.0, high=LARGEST_COUNT, dtypes=("float64",)),
-        "label_sizes": numbers("n_topics", low=0.0, high=LARGEST_COUNT, dtypes=("float64",)),
+        "pair_counts": numbers("n_pairs", low=0.0, high=MAX_COUNT, dtypes=("float64",)),
+        "label_sizes": numbers("n_topics", low=0.0, high=MAX_COUNT, dtypes=("float64",)),
     }
     facts, dimensions = {"eta": Number(0)}, {"n_topics": AxisOf("label_sizes", least=1)}
     return _LABELS.also(facts=facts, dimensions=dimensions, arrays={**pairs, **named(arrays)})

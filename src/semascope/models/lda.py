@@ -12,31 +12,31 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from semascope.corpus.corpus import Corpus
-from semascope.corpus.shards import frozen
+from semascope.corpus.shards import as_read_only
 from semascope.engines.base import Engine
 from semascope.errors import ExpectedCountsWarning, InputError
 from semascope.evaluation.heldout import Completion
 from semascope.inference.draws import Chains, Draw, sample_assignments
 from semascope.inference.topics import fold_in_shard, infer_shard
-from semascope.kernels.heldout import LARGEST_COUNT
+from semascope.kernels.heldout import MAX_COUNT
 from semascope.models.base import Objective
-from semascope.models.given import can_be_dealt, is_number, is_positive, is_whole, seed_of
-from semascope.models.informed import Resolved, word_prior
+from semascope.models.editing import are_distributions
 from semascope.models.layouts import additive_over_topics
-from semascope.models.streaming import StreamingModel
-from semascope.models.topicmodel import TopicModel
-from semascope.models.topics import are_distributions
+from semascope.models.online_topic_model import OnlineTopicModel
+from semascope.models.priors.informed import Resolved, word_prior
+from semascope.models.topic_model import TopicModel
+from semascope.models.validation import is_number, is_positive, is_splittable, is_whole, seed_of
 from semascope.storage.facts import HISTORY, Fact, Number
 from semascope.storage.layout import HUGE, TINY, Array, numbers
 from semascope.training.checkpoint import Checkpoints
 from semascope.training.cvb0 import CVB0
-from semascope.training.cvb0_draws import SampledCVB0
-from semascope.training.lda import LDASettings
-from semascope.training.priors import ALPHA, ETA
-from semascope.training.scvb0 import SCVB0
-from semascope.training.seeded_vb import COLLAPSED, SeededState, SeededVB
-from semascope.training.stream import OnlineLDA, OnlineState
-from semascope.training.vb import DOC_TOL, MAX_DOC_UPDATE_ITER, VB, expected_topics
+from semascope.training.cvb0_sampled import SampledCVB0
+from semascope.training.hyperpriors import ALPHA, ETA
+from semascope.training.lda_base import LDASettings
+from semascope.training.online_lda import OnlineLDA, OnlineState
+from semascope.training.stochastic_cvb0 import SCVB0
+from semascope.training.variational import DOC_TOL, MAX_DOC_UPDATE_ITER, VB, expected_topics
+from semascope.training.variational_seeded import COLLAPSED, SeededState, SeededVB
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,7 +47,7 @@ COLLAPSED_BATCHES = 40
 bound (``python -m benchmarks streams``)."""
 
 
-class LDA(StreamingModel):
+class LDA(OnlineTopicModel):
     """Latent Dirichlet allocation (Blei, Ng and Jordan, 2003), fitted by CVB0 (Asuncion et al., 2009) or variational EM.
 
     As in PLSA every document is a mixture of topics and every topic a distribution over words, but both have priors, which
@@ -121,7 +121,7 @@ class LDA(StreamingModel):
         Documents with words that it has learned from.
     n_iter_ : int
         Number of iterations, passes of CVB0 that come first included, and of batches.
-    stopped_by_ : {"settled", "iterations", "interrupted", "stream"}
+    stopped_by_ : {"converged", "iterations", "interrupted", "stream"}
         Why the fit ended.
 
     Examples
@@ -141,7 +141,7 @@ class LDA(StreamingModel):
         "topic_sizes_": additive_over_topics(numbers(1, "n_topics", low=0.0, high=HUGE)),
     }
     saved_facts: ClassVar[Mapping[str, Fact]] = {
-        **StreamingModel.saved_facts, "eta_": Number(TINY), "log_likelihood_": HISTORY, "elbo_": HISTORY,
+        **OnlineTopicModel.saved_facts, "eta_": Number(TINY), "log_likelihood_": HISTORY, "elbo_": HISTORY,
     }  # fmt: skip
 
     alpha_: NDArray[np.float64]
@@ -203,15 +203,15 @@ class LDA(StreamingModel):
         heldout : like X, optional
             Documents to judge the topics by while they are learned: see `heldout_path_`. Nothing is learned from them.
         """
-        corpus = self._engine().together(lambda: self._checked(X))
-        words = self._engine().together(lambda: self._word_prior(corpus))
+        corpus = self._engine().run_on_all(lambda: self._checked(X))
+        words = self._engine().run_on_all(lambda: self._word_prior(corpus))
         algorithm = self._algorithm_for(corpus, words)
         fitted = self._learn(algorithm, corpus, checkpoints, {"inference": self.inference}, heldout)
         self._topic_names = words.names
         self.alpha_ = fitted.state.document_alpha
         self.eta_, self.topic_sizes_ = _eta_and_sizes(fitted.state)
         self.log_likelihood_, self.elbo_ = (), ()
-        setattr(self, INFERENCE[self.inference].history, list(algorithm.to_judge(fitted.state, fitted.history)))
+        setattr(self, INFERENCE[self.inference].history, list(algorithm.convergence_history(fitted.state, fitted.history)))
         self.n_documents_seen_ = int(np.count_nonzero(np.diff(corpus.rows.ends)))
         return self
 
@@ -244,7 +244,7 @@ class LDA(StreamingModel):
     def _algorithm_for(self, corpus: Corpus, words: Resolved) -> LDASettings:
         """The algorithm with its settings."""
         kind, priors = INFERENCE[self.inference], self._priors(words)
-        settings = {**self._facts_for(corpus), **priors, "languages": self._languages(corpus), **kind.settings_of(self)}
+        settings = {**self._config_for(corpus), **priors, "languages": self._languages(corpus), **kind.settings_of(self)}
         if kind.sampled is None or not _learns(priors) or not _can_be_sampled(corpus):
             return kind.algorithm(**settings)
         return kind.sampled(**settings)
@@ -295,7 +295,7 @@ class LDA(StreamingModel):
         if known and known != self.n_components:
             problem = f"the model has {known} topics, so that n_components cannot be {self.n_components!r} from here on"
         if problem or not known:
-            self._see_that_it_makes_sense(corpus, problem)
+            self._validate_settings(corpus, problem)
         return corpus
 
     def _problem_when_loaded(self) -> str | None:
@@ -305,12 +305,12 @@ class LDA(StreamingModel):
         return super()._problem_when_loaded()
 
     def transform(self, X: Any) -> NDArray[Any]:
-        """Give P(topic | document) of new documents, by the same inference with the topics held fixed and the prior `alpha_`.
+        """Return P(topic | document) of new documents, by the same inference with the topics held fixed and the prior `alpha_`.
 
         Words the model does not know are left out; a document with no other words has the mean of the prior.
         """
         corpus = self.to_corpus(X)
-        with self._engine().place(corpus.shards()) as placed:
+        with self._engine().open(corpus.shards()) as placed:
             placed.begin(INFERENCE[self.inference].folding(self, corpus))
             return placed.documents(itemgetter("theta"))
 
@@ -339,7 +339,7 @@ class LDA(StreamingModel):
         True
         """
         corpus = self.to_corpus(X)
-        with self._engine().place(corpus.shards()) as placed:
+        with self._engine().open(corpus.shards()) as placed:
             stats = placed.begin(_inferring(self, corpus))
         return math.fsum(stats.bound.sums()) if stats else 0.0
 
@@ -376,8 +376,8 @@ class LDA(StreamingModel):
             msg = f"seed must be a whole number of at least 0, but was {seed!r}."
             raise InputError(msg)
         corpus = self.to_corpus(X)
-        if not can_be_dealt(corpus.rows.counts):
-            msg = f"every token has a topic of its own in a draw, so counts must be whole numbers up to {LARGEST_COUNT:,}."
+        if not is_splittable(corpus.rows.counts):
+            msg = f"every token has a topic of its own in a draw, so counts must be whole numbers up to {MAX_COUNT:,}."
             raise InputError(msg)
         theta = np.asarray(self.transform(X if self._lexicon is None else corpus))
         chains = Chains.of(self._frozen_topics(), np.asarray(self.alpha_), n_draws, seed)
@@ -391,7 +391,7 @@ class LDA(StreamingModel):
     def _checked(self, X: Any) -> Corpus:
         """Take the data, and say at once what is wrong with it or with the settings."""
         corpus = self._corpus_to_fit(X)
-        self._see_that_it_makes_sense(corpus, None)
+        self._validate_settings(corpus, None)
         return corpus
 
     def _problem_of_settings(self) -> str | None:
@@ -443,7 +443,7 @@ def _folding(model: LDA, corpus: Corpus) -> Callable[..., Any]:
 
 def _inferring(model: LDA, corpus: Corpus) -> Callable[..., Any]:
     """Variational inference with fixed topics: exp(E[log β]) of the words that occur, made when they are asked for."""
-    topics, languages = model._frozen_topics(), frozen(model._word_languages(), np.int32)
+    topics, languages = model._frozen_topics(), as_read_only(model._word_languages(), np.int32)
     known = expected_topics(np.unique(corpus.rows.words), topics, np.array(model.topic_sizes_), languages)
     return partial(infer_shard, topics=known, alpha=np.array(model.alpha_))
 
@@ -487,7 +487,7 @@ def _learns(priors: dict[str, Any]) -> bool:
 
 def _can_be_sampled(corpus: Corpus) -> bool:
     """Tell whether the tokens of documents can have topics of their own; warn where priors are learned without them."""
-    if can_be_dealt(corpus.rows.counts):
+    if is_splittable(corpus.rows.counts):
         return True
     warnings.warn(
         "counts are not whole numbers, so that no assignments can be sampled: the priors are learned from expected counts, "

@@ -16,18 +16,18 @@ from semascope.engines.base import Engine
 from semascope.errors import InputError
 from semascope.inference.lsa import HELLINGER, measured_shard, projected_shard, rows_in_order
 from semascope.models.base import Model, Objective
-from semascope.models.exact_svd import decomposed
-from semascope.models.given import is_whole
 from semascope.models.hellinger import HellingerEstimate
 from semascope.models.layouts import space_layout
 from semascope.models.registry import DIMENSIONS
 from semascope.models.sklearn_imports import check_is_fitted
+from semascope.models.validation import is_whole
 from semascope.storage import Layout
 from semascope.storage.facts import Fact, ListOf, Maybe, Number
 from semascope.storage.layout import HUGE, TINY, Array, numbers, probabilities
 from semascope.training.checkpoint import Checkpoints
-from semascope.training.dense import one_thread_each, reorder
-from semascope.training.lanczos import BlockLanczos, Decomposition
+from semascope.training.lanczos import BlockLanczos, Decomposition, arpack_svd
+from semascope.training.linalg import one_thread_each, reorder
+from semascope.training.stopping import CONVERGED
 from semascope.training.weighting import WEIGHTINGS
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class LSA(HellingerEstimate):
     solver : {"randomized", "arpack"}, default="randomized"
         The block Lanczos method from random vectors, which stops at a tolerance; or ARPACK to machine precision, in memory.
     max_iter : int, default=20
-        Most passes of the randomised solver, from the first on that may have found enough.
+        Most passes of the randomized solver, from the first on that may have found enough.
     tol : float, default=0.0015
         It stops when a pass makes the residual smaller by less than this share. Further passes would gain less still.
     random_state : int, RandomState or None, default=None
@@ -81,7 +81,7 @@ class LSA(HellingerEstimate):
         P(document) and P(word) in the collection.
     n_iter_ : int
         Number of passes, that over random vectors included.
-    stopped_by_ : {"settled", "iterations", "interrupted"}
+    stopped_by_ : {"converged", "iterations", "interrupted"}
         Why the fit ended.
 
     Examples
@@ -144,8 +144,8 @@ class LSA(HellingerEstimate):
         checkpoints : Checkpoints, optional
             Save the run now and then, and resume one that was cut off.
         """
-        corpus = self._engine().together(lambda: self._checked(X))
-        algorithm = BlockLanczos(**self._facts_for(corpus), weighting=self.weighting)
+        corpus = self._engine().run_on_all(lambda: self._checked(X))
+        algorithm = BlockLanczos(**self._config_for(corpus), weighting=self.weighting)
         self._learn(algorithm, corpus, checkpoints)
         return self
 
@@ -153,7 +153,7 @@ class LSA(HellingerEstimate):
         """Take the data, and say at once what is wrong with it or with the settings."""
         corpus = self._corpus_to_fit(X)
         nothing = None if corpus.n_tokens > 0 else "there is nothing to decompose: all counts are zero"
-        self._see_that_it_makes_sense(corpus, nothing)
+        self._validate_settings(corpus, nothing)
         return corpus
 
     def _problem_of_settings(self) -> str | None:
@@ -179,8 +179,8 @@ class LSA(HellingerEstimate):
 
     def _learn(self, algorithm: BlockLanczos, corpus: Corpus, checkpoints: Checkpoints | None) -> None:
         if self.solver == "arpack":
-            found = decomposed(algorithm, corpus, self._engine())
-            self.n_iter_, self.stopped_by_ = 1, "settled"
+            found = arpack_svd(algorithm, corpus, self._engine())
+            self.n_iter_, self.stopped_by_ = 1, CONVERGED
         else:
             with one_thread_each():  # libraries for matrices start and stop threads each time that they are told how many
                 found = self._train(algorithm, corpus, checkpoints, {"solver": self.solver}).state
@@ -198,7 +198,7 @@ class LSA(HellingerEstimate):
 
     def _measure(self, corpus: Corpus, found: Decomposition) -> None:
         """Project the documents. What their projection measures are the singular values: the solver had but a view of them."""
-        with self._engine().place(corpus.shards()) as placed:
+        with self._engine().open(corpus.shards()) as placed:
             squares = np.array(placed.begin(partial(measured_shard, **self.projection())).sums.sums())
             order = np.arange(len(squares)) if len(found.values) else np.argsort(-squares, kind="stable")
             self.doc_vectors_ = placed.documents(partial(rows_in_order, order=order))
@@ -231,18 +231,18 @@ class LSA(HellingerEstimate):
     # --- using ---------------------------------------------------------------------------------------------------------------
 
     def transform(self, X: Any) -> NDArray[Any]:
-        """Give the place of new documents: their row of the matrix times the right singular vectors.
+        """Return the place of new documents: their row of the matrix times the right singular vectors.
 
         Of the Hellinger model the row is √P(word | document). Words the model does not know are left out; a document without
         any others lies at the origin.
         """
         corpus = self.to_corpus(X)
-        with self._engine().place(corpus.shards()) as placed:
+        with self._engine().open(corpus.shards()) as placed:
             placed.begin(partial(projected_shard, **self.projection()))
             return placed.documents(itemgetter("rows"))
 
     def similar_words(self, word: str, n: int = 10) -> list[tuple[str, float]]:
-        """Give the words nearest to a word, with the cosines of their vectors, which are rows of V Σ."""
+        """Return the words nearest to a word, with the cosines of their vectors, which are rows of V Σ."""
         check_is_fitted(self, "components_")
         words = self.vocabulary_.tolist()
         if word not in words:
@@ -252,7 +252,7 @@ class LSA(HellingerEstimate):
         return [(words[j], cosine) for j, cosine in _nearest(vectors[place], vectors, n, without=place)]
 
     def similar_documents(self, document: int | str, n: int = 10) -> list[tuple[int, float]]:
-        """Give the fitted documents nearest to one of them, by its number, or to a text, with the cosines of their vectors."""
+        """Return the fitted documents nearest to one of them, by its number, or to a text, with the cosines of their vectors."""
         check_is_fitted(self, "components_")
         if isinstance(document, str):
             return _nearest(self.transform([document])[0], self.doc_vectors_, n)
@@ -265,7 +265,7 @@ class LSA(HellingerEstimate):
 def _nearest(vector: NDArray[Any], vectors: NDArray[Any], n: int, without: int | None = None) -> list[tuple[int, float]]:
     """Numbers of the n vectors with the largest cosines to a vector, and these; itself left out."""
     if not is_whole(n) or n < 1:
-        msg = f"at least one neighbour must be asked for, but n was {n!r}."
+        msg = f"at least one neighbor must be asked for, but n was {n!r}."
         raise InputError(msg)
     sizes = np.linalg.norm(vectors, axis=1) * np.linalg.norm(vector)
     cosines = np.divide(vectors @ vector, sizes, out=np.zeros(len(vectors), np.float64), where=sizes > 0)

@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from semascope.corpus.corpus import Corpus
-from semascope.corpus.shards import frozen
+from semascope.corpus.shards import as_read_only
 from semascope.engines.base import Engine
 from semascope.evaluation.heldout import Completion
 from semascope.inference.topics import fold_in_shard
-from semascope.models.given import is_share
 from semascope.models.layouts import PATH
-from semascope.models.topicmodel import TopicModel
+from semascope.models.topic_model import TopicModel
+from semascope.models.validation import is_share
 from semascope.storage.facts import HISTORY, Fact, Number
 from semascope.storage.layout import TINY
 from semascope.training.checkpoint import Checkpoints
-from semascope.training.em import EM
-from semascope.training.tempering import AUTO, NO_SEARCH, Search, TemperedEM, power, shares_factor
-from semascope.training.textbook import TextbookEM
+from semascope.training.plsa import EM
+from semascope.training.plsa_tempered import AUTO, NO_SEARCH, Search, TemperedEM, power, shares_factor
+from semascope.training.plsa_textbook import TextbookEM
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -81,7 +81,7 @@ class PLSA(TopicModel):
         last. Time spent on this does not count.
     n_iter_ : int
         Number of iterations.
-    stopped_by_ : {"settled", "iterations", "interrupted"}
+    stopped_by_ : {"converged", "iterations", "interrupted"}
         Why the fit ended.
 
     Examples
@@ -139,11 +139,11 @@ class PLSA(TopicModel):
         heldout : like X, optional
             Documents to judge the topics by while they are learned: see `heldout_path_`. Nothing is learned from them.
         """
-        corpus = self._engine().together(lambda: self._checked(X))
+        corpus = self._engine().run_on_all(lambda: self._checked(X))
         algorithm = self._algorithm_for(corpus)
         settings = {"algorithm": self.algorithm, "tempering": self.tempering}
         fitted = self._learn(algorithm, corpus, checkpoints, settings, heldout)
-        self.log_likelihood_ = list(algorithm.to_judge(fitted.state, fitted.history))
+        self.log_likelihood_ = list(algorithm.convergence_history(fitted.state, fitted.history))
         self.tempering_ = getattr(fitted.state, "beta", 1.0)
         tried = Search(*getattr(fitted.state, "search", NO_SEARCH)).tried
         self.tempering_path_ = [(beta, math.exp(-score)) for beta, score in tried]
@@ -157,23 +157,23 @@ class PLSA(TopicModel):
         return f"{searched}{counted} iterations{tempered}"
 
     def _algorithm_for(self, corpus: Corpus) -> EM:
-        facts = self._facts_for(corpus)
+        facts = self._config_for(corpus)
         if self.tempering is None:
             return ALGORITHMS[self.algorithm](**facts)
         return TemperedEM(**facts, tempering=self.tempering)
 
     def transform(self, X: Any) -> NDArray[Any]:
-        """Give P(topic | document) of new documents by folding in: EM with the topics held fixed, tempered as the fit was.
+        """Return P(topic | document) of new documents by folding in: EM with the topics held fixed, tempered as the fit was.
 
         Words the model does not know are left out; a document with no other words has the topics' overall shares.
         """
         corpus = self.to_corpus(X)
         dtype, beta = self.components_.dtype, self.tempering_
-        topics = frozen(power(self._frozen_topics(), beta), dtype)
+        topics = as_read_only(power(self._frozen_topics(), beta), dtype)
         start, factors = self.topic_shares_.astype(dtype), shares_factor(self.topic_shares_, beta, dtype)
         no_prior = np.zeros_like(start)
         task = partial(fold_in_shard, topics=topics, start=start, beta=dtype.type(beta), factors=factors, prior=no_prior)
-        with self._engine().place(corpus.shards()) as placed:
+        with self._engine().open(corpus.shards()) as placed:
             placed.begin(task)
             return placed.documents(itemgetter("theta"))
 
@@ -186,7 +186,7 @@ class PLSA(TopicModel):
     def _checked(self, X: Any) -> Corpus:
         """Take the data, and say at once what is wrong with it or with the settings."""
         corpus = self._corpus_to_fit(X)
-        self._see_that_it_makes_sense(corpus, None)
+        self._validate_settings(corpus, None)
         return corpus
 
     def _problem_of_settings(self) -> str | None:

@@ -100,21 +100,21 @@ ENTRIES = (
     ),
     ModelEntry("LDA", "semascope.models.lda", TOPICS, ["topic_layout"], "lda", _OF_LDA),
     ModelEntry(
-        "PolylingualLDA", "semascope.models.polylingual", TOPICS, ["topic_layout"], "lda", _OF_LDA, several_languages=True
+        "PolylingualLDA", "semascope.models.polylingual_lda", TOPICS, ["topic_layout"], "lda", _OF_LDA, several_languages=True
     ),
     ModelEntry(
         "LSA", "semascope.models.lsa", DIMENSIONS, ["space_layout"], "lsa", ("topics", "weighting"),
         {"max-iter": "20", "tol": "0.0015"},
     ),
     ModelEntry(
-        "LabeledLDA", "semascope.models.labeled", LABELS, ["label_layout"], "labeled", ("alpha", "eta", "background"),
+        "LabeledLDA", "semascope.models.labeled_lda", LABELS, ["label_layout"], "labeled", ("alpha", "eta", "background"),
         {"topics": "its labels", "max-iter": "200", "tol": "never", "eta": "0.1"}, title="labeled",
     ),
     ModelEntry(
         "CorrelatedTopicModel", "semascope.models.ctm", TOPICS, ["topic_layout"], "ctm", ("topics", "eta", "watch-heldout"),
         title="CTM",
     ),
-    ModelEntry("OnlineLabeledLDA", "semascope.models.online_labeled", LABELS, ["online_label_layout"], streams=True),
+    ModelEntry("OnlineLabeledLDA", "semascope.models.online_labeled_lda", LABELS, ["online_label_layout"], streams=True),
 )  # fmt: skip
 """The models, those that are fitted most first. A new one adds a row."""
 

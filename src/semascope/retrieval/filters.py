@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from semascope.errors import InputError
-from semascope.models.given import is_whole
+from semascope.models.validation import is_whole
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,7 +22,7 @@ LABEL, LANGUAGE = "label", "language"
 """Names that stand for more than a field: one of the labels, and having a text in a language."""
 
 
-def wanted(documents: pl.DataFrame, where: Where, has_language: Callable[[str], NDArray[np.bool_]]) -> NDArray[np.bool_]:
+def filter_mask(documents: pl.DataFrame, where: Where, has_language: Callable[[str], NDArray[np.bool_]]) -> NDArray[np.bool_]:
     """Tell which documents are wanted.
 
     Examples
@@ -54,7 +54,7 @@ def _condition(documents: pl.DataFrame, field: str, value: Any) -> pl.Expr:
         raise InputError(msg)
     column, kind = pl.col(name), documents.schema[name]
     if isinstance(value, tuple):
-        _see_that_limits_make_sense(documents[name], field, value)
+        _check_limits(documents[name], field, value)
         return _within(column, kind, *value)
     if isinstance(kind, pl.List):
         texts = column.cast(pl.List(pl.String))
@@ -64,7 +64,7 @@ def _condition(documents: pl.DataFrame, field: str, value: Any) -> pl.Expr:
     return pl.any_horizontal(pl.col("id").is_null(), *conditions)  # which none is
 
 
-def _see_that_limits_make_sense(column: pl.Series, field: str, limits: tuple[Any, ...]) -> None:
+def _check_limits(column: pl.Series, field: str, limits: tuple[Any, ...]) -> None:
     """Refuse limits of what has no order, and of dates that begin with the day."""
     problem, first = None, str(column.drop_nulls().first()) if column.dtype == pl.String else ""
     if isinstance(column.dtype, pl.List):

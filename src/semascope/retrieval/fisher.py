@@ -27,14 +27,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from semascope.corpus.rows import Rows
-from semascope.corpus.shards import frozen, read_only
+from semascope.corpus.csr import CSR
+from semascope.corpus.shards import as_read_only, read_only
 from semascope.errors import InputError
 from semascope.inference.topics import topic_shares
-from semascope.kernels.lsa import entries_of_product, project_documents
-from semascope.kernels.similarities import add_information, add_shared_words
-from semascope.retrieval.topicdocuments import TopicDocuments, inverse, lengths_of, numbers_of, shares_of
-from semascope.training.dense import times
+from semascope.kernels.fisher import add_information, add_shared_words
+from semascope.kernels.sparse_products import entries_of_product, project_documents
+from semascope.retrieval.topic_documents import TopicDocuments, inverse, lengths_of, numbers_of, shares_of
+from semascope.training.linalg import multiply
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -67,24 +67,24 @@ class Fisher:
     """
 
     def __init__(self, segments: Sequence[TopicDocuments], topics: NDArray[np.floating], *, floor: float = FLOOR) -> None:
-        self._topics = frozen(topics, np.float64)
+        self._topics = as_read_only(topics, np.float64)
         self._floor = floor
         self._segments = [segment.ready() for segment in segments]
         self._texts = [_Texts(segment.rows, segment.theta, self._topics, floor) for segment in self._segments]
         pairs = zip(self._segments, self._texts, strict=True)
-        self._ratios = [frozen(texts.ratios[segment.by_word.places], np.float64) for segment, texts in pairs]
+        self._ratios = [as_read_only(texts.ratios[segment.by_word.places], np.float64) for segment, texts in pairs]
 
     def scores(
         self,
         segment: int,
-        queries: Rows,
+        queries: CSR,
         theta: NDArray[np.float64],
         *,
         process: str = "hofmann",
         information: str = "ifim",
         part: str = "both",
     ) -> NDArray[np.float64]:
-        """Give the kernel between queries and the documents of a segment.
+        """Return the kernel between queries and the documents of a segment.
 
         Parameters
         ----------
@@ -106,7 +106,7 @@ class Fisher:
         ndarray of shape (n_queries, n_documents)
             Never NaN or infinite. A document or query without words has zeros in the part of words.
         """
-        _see_that_it_is_one_of(process=(process, PROCESSES), information=(information, INFORMATION), part=(part, PARTS))
+        _check_is_one_of(process=(process, PROCESSES), information=(information, INFORMATION), part=(part, PARTS))
         asked = _Texts(read_only(queries), theta, self._topics, self._floor)
         metric = self._identity if information == "ifim" else self._hofmann if process == "hofmann" else self._iid
         if part == "z":
@@ -117,7 +117,7 @@ class Fisher:
 
     def _by_topics(self, segment: int, asked: _Texts, metric: _Metric, process: str) -> NDArray[np.float64]:
         mine, theirs = (one.theta if process == "hofmann" else one.next_theta for one in (self._texts[segment], asked))
-        return np.ascontiguousarray(times(mine, (theirs * metric.topics).T).T)
+        return np.ascontiguousarray(multiply(mine, (theirs * metric.topics).T).T)
 
     def _by_words(self, segment: int, asked: _Texts, metric: _Metric) -> NDArray[np.float64]:
         texts, by_word = self._texts[segment], self._segments[segment].by_word
@@ -150,7 +150,7 @@ class Fisher:
         sums = np.zeros(self._topics.shape)
         for segment, texts in zip(self._segments, self._texts, strict=True):
             words, ends, documents, places = segment.by_word
-            add_information(words, ends, documents, frozen(weights_of(texts)[places], np.float64), texts.theta, sums)
+            add_information(words, ends, documents, as_read_only(weights_of(texts)[places], np.float64), texts.theta, sums)
         return sums
 
 
@@ -163,7 +163,7 @@ class _Metric(NamedTuple):
     @classmethod
     def of(cls, topics: NDArray[np.float64], words: NDArray[np.float64]) -> _Metric:
         """Take the inverse of diagonal information."""
-        return cls(inverse(topics), frozen(inverse(words), np.float64))
+        return cls(inverse(topics), as_read_only(inverse(words), np.float64))
 
 
 class _Texts:
@@ -174,14 +174,14 @@ class _Texts:
     ratios   float64[nnz]    p̂(word | text) / P(word | text)
     """
 
-    def __init__(self, rows: Rows, theta: NDArray[np.float64], topics: NDArray[np.float64], floor: float) -> None:
+    def __init__(self, rows: CSR, theta: NDArray[np.float64], topics: NDArray[np.float64], floor: float) -> None:
         self.rows = rows
-        self.theta = frozen(np.maximum(theta, floor), np.float64)
+        self.theta = as_read_only(np.maximum(theta, floor), np.float64)
         self._topics = topics
         expected = np.empty(len(rows.words))
         entries_of_product(rows.ends, rows.words, self.theta, topics, expected)
         self.inverse = inverse(expected)
-        self.ratios = frozen(shares_of(rows) * self.inverse, np.float64)
+        self.ratios = as_read_only(shares_of(rows) * self.inverse, np.float64)
 
     @cached_property
     def next_theta(self) -> NDArray[np.float64]:
@@ -191,7 +191,7 @@ class _Texts:
         return self.theta * sums
 
 
-def _see_that_it_is_one_of(**settings: tuple[str, tuple[str, ...]]) -> None:
+def _check_is_one_of(**settings: tuple[str, tuple[str, ...]]) -> None:
     for name, (value, choices) in settings.items():
         if value not in choices:
             msg = f"{name} must be one of {', '.join(choices)}, but was {value!r}."

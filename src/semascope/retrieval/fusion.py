@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from semascope.corpus.rows import Rows
-from semascope.corpus.shards import frozen
+from semascope.corpus.csr import CSR
+from semascope.corpus.shards import as_read_only
 from semascope.kernels.postings import fuse, mean_and_largest
-from semascope.retrieval.bytopics import Likelihood
 from semascope.retrieval.lexical import BM25
+from semascope.retrieval.lsa_space import InSpace
 from semascope.retrieval.ranking import best_of
-from semascope.retrieval.space import InSpace
+from semascope.retrieval.topic_scorers import Likelihood
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -54,11 +54,11 @@ class Hybrid:
         self._weights = weights or (WITHOUT if topics is None else WITH_TOPICS)
         self._borders = np.cumsum([0, *sizes], dtype=np.int32)
 
-    def fill(self, queries: Rows, scores: NDArray[np.float32], allowed: NDArray[np.bool_]) -> None:
+    def fill(self, queries: CSR, scores: NDArray[np.float32], allowed: NDArray[np.bool_]) -> None:
         places = self._space.place(queries)
         self._space.fill_near(places, scores)
         lexical = np.empty((1, scores.shape[1]), np.float32)
-        asked = None if self._topics is None else self._topics.tables.over_its_words(queries)
+        asked = None if self._topics is None else self._topics.tables.to_model_vocabulary(queries)
         for query, row in enumerate(scores):
             one = _only(queries, query)
             self._words.fill(one, lexical, allowed)  # one at a time: it is still at hand when it is added
@@ -71,7 +71,7 @@ class Hybrid:
             if asked is not None and self._topics is not None and asked.ends[query] < asked.ends[query + 1]:
                 self._add_likelihoods(self._topics, asked, query, row, allowed)
 
-    def _by_topics_alone(self, query: Rows, scores: NDArray[np.float32], allowed: NDArray[np.bool_]) -> None:
+    def _by_topics_alone(self, query: CSR, scores: NDArray[np.float32], allowed: NDArray[np.bool_]) -> None:
         """Score a query of which only the topic model knows words: it may be in a language that no document is in."""
         if self._topics is None:
             scores[:] = -np.inf
@@ -79,7 +79,7 @@ class Hybrid:
             self._topics.fill(query, scores, allowed)
 
     def _add_likelihoods(
-        self, topics: Likelihood, asked: Rows, query: int, scores: NDArray[np.float32], allowed: NDArray[np.bool_]
+        self, topics: Likelihood, asked: CSR, query: int, scores: NDArray[np.float32], allowed: NDArray[np.bool_]
     ) -> None:
         """Add to the best scores how likely their documents make the query, above the least likely of them."""
         chosen = np.sort(best_of(scores, allowed, min(CANDIDATES, len(scores)), -np.inf).numbers)
@@ -107,7 +107,7 @@ def add_scaled(
     fuse(one, np.float32(factors[0]), other, np.float32(factors[1]), np.float32(less))
 
 
-def _only(queries: Rows, number: int) -> Rows:
+def _only(queries: CSR, number: int) -> CSR:
     first, last = queries.ends[number : number + 2]
-    ends = frozen(queries.ends[number : number + 2] - first, np.int64)
-    return Rows(ends, queries.words[first:last], queries.counts[first:last])
+    ends = as_read_only(queries.ends[number : number + 2] - first, np.int64)
+    return CSR(ends, queries.words[first:last], queries.counts[first:last])

@@ -10,26 +10,26 @@ import numpy as np
 import polars as pl
 
 from semascope.corpus.corpus import Corpus
-from semascope.corpus.rows import Rows
+from semascope.corpus.csr import CSR
 from semascope.errors import InputError
-from semascope.models.given import is_whole
 from semascope.models.sklearn_imports import check_is_fitted
-from semascope.retrieval.bytopics import TOPICS
-from semascope.retrieval.filters import Where, wanted
-from semascope.retrieval.growing import Growing, vectors_by
+from semascope.models.validation import is_whole
+from semascope.retrieval.filters import Where, filter_mask
+from semascope.retrieval.highlighting import MAX_RELATED, NEAR, Highlighter, Near, characteristic_terms, term_weights
+from semascope.retrieval.lsa_space import DIMENSIONS, SPACE, InSpace, space_of
 from semascope.retrieval.queries import Queries
-from semascope.retrieval.ranking import Ranking, ranked
+from semascope.retrieval.ranking import Ranking, rank_documents
 from semascope.retrieval.results import Hit, Hits, QueryWords
+from semascope.retrieval.segment_store import SegmentStore, vectors_by
 from semascope.retrieval.segments import documents_of
-from semascope.retrieval.showing import MOST_RELATED, NEAR, Near, Shower, telling_words, worth_of
 from semascope.retrieval.similarities import DEFAULT, Similarities
-from semascope.retrieval.space import DIMENSIONS, SPACE, InSpace, space_of
+from semascope.retrieval.topic_scorers import TOPICS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class Index(Growing):
+class Index(SegmentStore):
     """Documents to be searched by their words, by their meaning, or by both.
 
     Make one with `build`, keep it with `save` and take it up with `open`. Documents are added and deleted without building it
@@ -139,7 +139,7 @@ class Index(Growing):
 
     def similar(self, id: str, k: int = 10, *, by: str = DEFAULT, where: Where | None = None) -> Hits:
         """Find the documents that are most like one of the index, itself left out."""
-        _see_that_it_is_some(k)
+        _check_not_empty(k)
         number = self.number_of(id)
         queries = Queries(self._telling_words(number), [[]])
         found = self.rank(queries, k + 1, by=by, where=where)[0]
@@ -207,18 +207,18 @@ class Index(Growing):
         return self._reader.read(texts, language)
 
     def rank(self, queries: Queries, k: int = 10, *, by: str = DEFAULT, where: Where | None = None) -> list[Ranking]:
-        """Give numbers and scores of the documents that fit each query best; `documents` tells what they are."""
-        _see_that_it_is_some(k)
+        """Return numbers and scores of the documents that fit each query best; `documents` tells what they are."""
+        _check_not_empty(k)
         allowed = self._allowed if where is None else self._allowed & self._wanted(where)
-        return ranked(self._similarities[by], queries, len(allowed), allowed, k)
+        return rank_documents(self._similarities[by], queries, len(allowed), allowed, k)
 
     def related_words(self, query: str, n: int = 20, *, language: str | None = None) -> list[tuple[str, float]]:
-        """Give words that are near a query in the space of the index, with their cosines; its own words left out."""
+        """Return words that are near a query in the space of the index, with their cosines; its own words left out."""
         rows = self.read([query], language).rows
-        return self._related(rows, n, worth_of(rows, self._words))
+        return self._related(rows, n, term_weights(rows, self._words))
 
     def documents(self, numbers: Sequence[int] | NDArray[Any]) -> pl.DataFrame:
-        """Give what is known of documents, by their numbers: ids, titles, labels, texts and other fields."""
+        """Return what is known of documents, by their numbers: ids, titles, labels, texts and other fields."""
         return self._documents[np.asarray(numbers, np.int64)]
 
     def _wanted(self, where: Where) -> NDArray[np.bool_]:
@@ -226,7 +226,7 @@ class Index(Growing):
             self._words.lexicon.number_of(language)
             return np.concatenate([segment.has_language(language) for segment in self._segments])
 
-        return wanted(self._documents, where, has_language)
+        return filter_mask(self._documents, where, has_language)
 
     @property
     def _documents(self) -> pl.DataFrame:
@@ -242,29 +242,29 @@ class Index(Growing):
         given = (self._segments, self._alive, self._words, self.space, self.topics)
         return self._made("similarities", lambda: Similarities(*given))
 
-    def _related(self, query: Rows, n: int, own: Collection[str]) -> list[tuple[str, float]]:
+    def _related(self, query: CSR, n: int, own: Collection[str]) -> list[tuple[str, float]]:
         """Words near a query in the space, its own left out."""
         space = self._similarities["lsa"]
         assert isinstance(space, InSpace)
         near = self._made("near", lambda: Near(self.space))
         return near.words(space.place(query)[0], n, own)
 
-    def _telling_words(self, number: int) -> Rows:
+    def _telling_words(self, number: int) -> CSR:
         """A document as a query."""
         segment, place = self._place(number)
         corpus = self._segments[segment].corpus
-        part = corpus.filter([place]).aligned(self._words.lexicon)
-        return telling_words(part.rows, self._words)
+        part = corpus.filter([place]).reindexed(self._words.lexicon)
+        return characteristic_terms(part.rows, self._words)
 
-    def _shower(self, query: Rows) -> Shower:
-        worth = worth_of(query, self._words)
+    def _shower(self, query: CSR) -> Highlighter:
+        worth = term_weights(query, self._words)
 
         def near() -> set[str]:
-            return {word for word, cosine in self._related(query, MOST_RELATED, worth) if cosine >= NEAR}
+            return {word for word, cosine in self._related(query, MAX_RELATED, worth) if cosine >= NEAR}
 
-        return Shower(worth, near, self._analyzers)
+        return Highlighter(worth, near, self._analyzers)
 
-    def _hits(self, ranking: Ranking, query: Rows, unknown: list[str], *, snippets: bool = True) -> Hits:
+    def _hits(self, ranking: Ranking, query: CSR, unknown: list[str], *, snippets: bool = True) -> Hits:
         shower = self._shower(query) if snippets else None
         hits = Hits(query=QueryWords(query.words, self._words, unknown))
         for number, score in zip(ranking.numbers.tolist(), ranking.scores.tolist(), strict=True):
@@ -277,7 +277,7 @@ class Index(Growing):
         return hits
 
 
-def _see_that_it_is_some(k: Any) -> None:
+def _check_not_empty(k: Any) -> None:
     if not is_whole(k) or k < 1:
         msg = f"at least one document must be asked for, but k was {k!r}."
         raise InputError(msg)

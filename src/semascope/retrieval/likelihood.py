@@ -12,11 +12,11 @@ import numpy as np
 from scipy import sparse
 from scipy.special import xlogy
 
-from semascope.corpus.rows import Rows
-from semascope.corpus.shards import frozen
-from semascope.kernels.similarities import add_entries
-from semascope.retrieval.topicdocuments import SMALLEST, TopicDocuments, lengths_of, numbers_of, shares_of
-from semascope.training.dense import each_block
+from semascope.corpus.csr import CSR
+from semascope.corpus.shards import as_read_only
+from semascope.kernels.fisher import add_entries
+from semascope.retrieval.topic_documents import SMALLEST, TopicDocuments, lengths_of, numbers_of, shares_of
+from semascope.training.linalg import each_block
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,7 +31,7 @@ MU, SHARE = 1000.0, 0.85
 def kl_scores(
     documents: TopicDocuments,
     topics: NDArray[np.floating],
-    queries: Rows,
+    queries: CSR,
     background: NDArray[np.float64],
     smoothing: float = 0.5,
     *,
@@ -78,7 +78,7 @@ def kl_scores(
 def likelihood_scores(
     documents: TopicDocuments,
     topics: NDArray[np.floating],
-    queries: Rows,
+    queries: CSR,
     background: NDArray[np.float64],
     mu: float = MU,
     share: float = SHARE,
@@ -104,7 +104,7 @@ def likelihood_scores(
     documents, asked = documents.ready(), _Asked(queries, topics, background)
     by_word, weights = documents.by_word, asked.table(queries.counts)
     of_one = share / np.maximum(lengths_of(documents.rows) + mu, SMALLEST)  # what one word is worth in each document
-    own = frozen(documents.rows.counts[by_word.places] * of_one[by_word.documents], np.float64)
+    own = as_read_only(documents.rows.counts[by_word.places] * of_one[by_word.documents], np.float64)
     numbers = numbers_of(asked.words, by_word)
 
     def of_block(words: slice, rows: slice) -> Any:
@@ -124,7 +124,7 @@ class _Asked:
     background  float64[u]      P(word)
     """
 
-    def __init__(self, queries: Rows, topics: NDArray[np.floating], background: NDArray[np.float64]) -> None:
+    def __init__(self, queries: CSR, topics: NDArray[np.floating], background: NDArray[np.float64]) -> None:
         self.words, self._columns = np.unique(queries.words, return_inverse=True)
         self.topics = topics[self.words].astype(np.float64)
         self.background = background[self.words].astype(np.float64)

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from semascope.corpus.analyze import Analyzer
-from semascope.corpus.analyzers import Analyzers, analyzer_of
+from semascope.corpus.csr import CSR
 from semascope.corpus.lexicon import Lexicon
-from semascope.corpus.rows import Rows
-from semascope.corpus.shards import frozen
+from semascope.corpus.shards import as_read_only
+from semascope.corpus.text.analyzer import Analyzer, Analyzers, analyzer_of
 from semascope.errors import InputError
 
 if TYPE_CHECKING:
@@ -28,16 +27,18 @@ class Queries:
     unknown  of each query, its words that no document has
     """
 
-    rows: Rows
+    rows: CSR
     unknown: list[list[str]]
 
     def __len__(self) -> int:
         return len(self.unknown)
 
-    def part(self, first: int, last: int) -> Rows:
+    def part(self, first: int, last: int) -> CSR:
         """Rows of some queries."""
         ends = self.rows.ends[first : last + 1]
-        return Rows(frozen(ends - ends[0], np.int64), self.rows.words[ends[0] : ends[-1]], self.rows.counts[ends[0] : ends[-1]])
+        return CSR(
+            as_read_only(ends - ends[0], np.int64), self.rows.words[ends[0] : ends[-1]], self.rows.counts[ends[0] : ends[-1]]
+        )
 
 
 class QueryReader:
@@ -63,7 +64,7 @@ class QueryReader:
         return Queries(rows_of([found for found, _ in counted]), [unknown for _, unknown in counted])
 
     def words(self, text: str, language: str) -> list[str]:
-        """Give the words of a text, as an index has them."""
+        """Return the words of a text, as an index has them."""
         return analyzer_of(self._analyzers, language).words(text)
 
     def _known(self, language: str) -> str:
@@ -91,10 +92,10 @@ class QueryReader:
         return self._numbers[language]
 
 
-def rows_of(counted: Sequence[dict[int, int]]) -> Rows:
+def rows_of(counted: Sequence[dict[int, int]]) -> CSR:
     """Rows of counts by word number."""
     ends = np.cumsum([0, *(len(one) for one in counted)])
     ordered = [sorted(one.items()) for one in counted]
     words: NDArray[np.int32] = np.fromiter((word for one in ordered for word, _ in one), np.int32, int(ends[-1]))
     counts: NDArray[np.float32] = np.fromiter((count for one in ordered for _, count in one), np.float32, int(ends[-1]))
-    return Rows(frozen(ends, np.int64), frozen(words, np.int32), frozen(counts, np.float32))
+    return CSR(as_read_only(ends, np.int64), as_read_only(words, np.int32), as_read_only(counts, np.float32))

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from semascope.corpus.rows import Rows
+from semascope.corpus.csr import CSR
 from semascope.kernels.postings import best_scores
-from semascope.machine import usable_cores
+from semascope.resources import usable_cores
 from semascope.retrieval.queries import Queries
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class Scorer(Protocol):
     def least(self) -> float:
         """Documents with a score of at most this are no answer at all."""
 
-    def fill(self, queries: Rows, scores: NDArray[np.float32], allowed: NDArray[np.bool_]) -> None:
+    def fill(self, queries: CSR, scores: NDArray[np.float32], allowed: NDArray[np.bool_]) -> None:
         """Write the score of every document of the index, segment after segment, for each of some queries.
 
         Documents that are not allowed will not be asked for; what stands for them does not matter.
@@ -50,8 +50,8 @@ ROOM = 1 << 24
 """Most scores that a thread holds at once."""
 
 
-def ranked(scorer: Scorer, queries: Queries, n_documents: int, allowed: NDArray[np.bool_], k: int) -> list[Ranking]:
-    """Give the k best documents of each query among those that are allowed. A query without known words has none."""
+def rank_documents(scorer: Scorer, queries: Queries, n_documents: int, allowed: NDArray[np.bool_], k: int) -> list[Ranking]:
+    """Return the k best documents of each query among those that are allowed. A query without known words has none."""
     k = min(k, n_documents)
     together = max(1, min(scorer.together, ROOM // max(n_documents, 1)))
     firsts, kept = range(0, len(queries), together), local()
@@ -76,7 +76,7 @@ STEP = 61
 
 
 def best_of(scores: NDArray[np.float32], allowed: NDArray[np.bool_], k: int, least: float) -> Ranking:
-    """Give the k best scores above the least."""
+    """Return the k best scores above the least."""
     numbers, best = np.empty(k, np.int32), np.empty(k, np.float32)
     if STEP <= k < len(scores) // 10:
         some = np.where(allowed[::STEP], scores[::STEP], -np.inf)

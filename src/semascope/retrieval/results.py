@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from semascope.markup import Markup, element, joined
-from semascope.retrieval.snippets import Snippet
-from semascope.retrieval.words import Words
+from semascope.html import Markup, element, joined
+from semascope.retrieval.highlighting import Snippet
+from semascope.retrieval.lexical import CollectionStats
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,7 +34,7 @@ class Hit:
     labels: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Give it as plain values."""
+        """Return it as plain values."""
         plain: dict[str, Any] = {"id": self.id, "title": self.title, "score": self.score, "labels": list(self.labels)}
         if self.snippet is not None:
             plain["snippet"] = self.snippet.text
@@ -52,7 +52,7 @@ class QueryWords:
     """
 
     numbers: NDArray[np.int32]
-    words: Words
+    words: CollectionStats
     unknown: list[str]
 
 

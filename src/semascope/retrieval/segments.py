@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from semascope.corpus.build.disk import LAYOUT, CorpusWriter
 from semascope.corpus.corpus import Corpus, StoredCorpus
+from semascope.corpus.csr import CSR, concatenate
 from semascope.corpus.lexicon import NAMELESS, Lexicon
-from semascope.corpus.rows import Rows, joined
-from semascope.corpus.shards import frozen, shard_of
-from semascope.corpus.texts import in_languages
-from semascope.corpus.writing import LAYOUT, CorpusWriter
-from semascope.kernels.rows import renumber
+from semascope.corpus.shards import as_read_only, shard_of
+from semascope.corpus.text.multilingual import in_languages
+from semascope.kernels.csr import renumber
 from semascope.storage import open_directory, writing
 from semascope.storage.facts import ListOf, Text
 from semascope.storage.layout import ANY, SLACK, TINY, Array, indices, numbers, pointers
@@ -60,7 +60,9 @@ class Postings(NamedTuple):
         ends = np.zeros(corpus.n_words + 1, np.int64)
         ends[found.words + 1] = np.diff(found.ends)
         counts = corpus.rows.counts[found.places]
-        return cls(frozen(np.cumsum(ends), np.int64), frozen(found.documents, np.int32), frozen(counts, np.float32))
+        return cls(
+            as_read_only(np.cumsum(ends), np.int64), as_read_only(found.documents, np.int32), as_read_only(counts, np.float32)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +87,7 @@ class Segment:
     def lengths(self) -> NDArray[np.float32]:
         """Words of each document."""
         rows = self.corpus.rows
-        return frozen(shard_of(rows, 0, 0, self.corpus.n_documents, self.corpus.n_words).lengths, np.float32)
+        return as_read_only(shard_of(rows, 0, 0, self.corpus.n_documents, self.corpus.n_words).lengths, np.float32)
 
     def has_language(self, language: str) -> NDArray[np.bool_]:
         """Tell which documents have a text in a language, which may be one that only other segments have."""
@@ -114,16 +116,16 @@ class Segment:
         return cls(StoredCorpus(directory), postings, vectors)
 
 
-def merged(segments: Sequence[Segment], alive: Sequence[NDArray[np.bool_]], lexicon: Lexicon) -> Segment:
+def merge_segments(segments: Sequence[Segment], alive: Sequence[NDArray[np.bool_]], lexicon: Lexicon) -> Segment:
     """Make one segment of several, without the documents that were deleted; words that none of the others has are left out."""
     parts = [segment.corpus.filter(kept) for segment, kept in zip(segments, alive, strict=True)]
-    rows = joined([Rows(*renumber(*part.rows, _numbers(part, lexicon), len(lexicon))) for part in parts])
+    rows = concatenate([CSR(*renumber(*part.rows, _numbers(part, lexicon), len(lexicon))) for part in parts])
     used = np.zeros(len(lexicon), dtype=bool)
     used[rows.words] = True
-    numbers = frozen(np.where(used, np.cumsum(used) - 1, -1), np.int32)
+    numbers = as_read_only(np.where(used, np.cumsum(used) - 1, -1), np.int32)
     kept_words = Lexicon(lexicon.words.filter(pl.Series(used)), lexicon.languages, lexicon.of_word[used])
     documents = documents_of(parts)
-    corpus = Corpus(Rows(*renumber(*rows, numbers, len(kept_words))), kept_words, documents, segments[0].corpus.analyzer)
+    corpus = Corpus(CSR(*renumber(*rows, numbers, len(kept_words))), kept_words, documents, segments[0].corpus.analyzer)
     names = segments[0].vectors
     vectors = {
         name: np.concatenate([segment.vectors[name][kept] for segment, kept in zip(segments, alive, strict=True)])
@@ -144,4 +146,4 @@ def documents_of(corpora: Sequence[Corpus]) -> pl.DataFrame:
 
 
 def _numbers(corpus: Corpus, lexicon: Lexicon) -> NDArray[np.int32]:
-    return frozen(corpus.lexicon.numbers_in(lexicon), np.int32)
+    return as_read_only(corpus.lexicon.numbers_in(lexicon), np.int32)

@@ -10,15 +10,14 @@ import numpy as np
 
 from semascope.errors import InputError
 from semascope.models.lsa import LSA
-from semascope.models.topicmodel import TopicModel
-from semascope.retrieval.bytopics import Divergence, FisherKernel, Likelihood, TopicTables
+from semascope.models.topic_model import TopicModel
 from semascope.retrieval.fisher import INFORMATION, PARTS, PROCESSES
 from semascope.retrieval.fusion import Hybrid
-from semascope.retrieval.lexical import BM25, Cosine
+from semascope.retrieval.lexical import BM25, CollectionStats, Cosine
+from semascope.retrieval.lsa_space import InSpace
 from semascope.retrieval.ranking import Scorer
 from semascope.retrieval.segments import Segment
-from semascope.retrieval.space import InSpace
-from semascope.retrieval.words import Words
+from semascope.retrieval.topic_scorers import Divergence, FisherKernel, Likelihood, TopicTables
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,7 +36,7 @@ class Similarities:
         self,
         segments: Sequence[Segment],
         alive: Sequence[NDArray[np.bool_]],
-        words: Words,
+        words: CollectionStats,
         space: LSA,
         topics: TopicModel | None,
     ) -> None:

@@ -14,11 +14,11 @@ Reading never runs code, and trusts nothing: each format has a `Layout` that dec
 hold, which is validated before anything is made of them. What is not declared cannot be read or written.
 """
 
+from semascope.storage.appendable import GrowingArray, GrowingTable
 from semascope.storage.arrays import open_array
 from semascope.storage.layout import Layout
-from semascope.storage.manifest import MANIFEST, plain_name
+from semascope.storage.manifest import MANIFEST, safe_filename
 from semascope.storage.reading import Directory, is_directory_of, open_directory
-from semascope.storage.streams import GrowingArray, GrowingTable
 from semascope.storage.tables import open_table
 from semascope.storage.writing import Draft, check_target, writing
 
@@ -34,6 +34,6 @@ __all__ = [
     "open_array",
     "open_directory",
     "open_table",
-    "plain_name",
+    "safe_filename",
     "writing",
 ]

@@ -28,7 +28,7 @@ Resolve = Callable[[str | int], int]
 """Returns the size that a dimension has in a directory."""
 
 _MAGIC = b"\x93NUMPY"
-_LONGEST_HEADER = 1 << 12
+_MAX_HEADER_LENGTH = 1 << 12
 _HEADER = re.compile(
     rb"\{'descr': '([<|][a-z][0-9]{1,2})', 'fortran_order': (True|False), "
     rb"'shape': \(((?:[0-9]{1,19}, ?)*(?:[0-9]{1,19})?)\), ?\}\s*"
@@ -67,7 +67,7 @@ def map_file(path: str | Path) -> NDArray[np.uint8]:
 
 def read_header(path: str | Path, content: NDArray[np.uint8]) -> Header:
     """Read the header of a .npy file, and see that it tells the truth."""
-    start, found, at = content[:_LONGEST_HEADER].tobytes(), None, 0
+    start, found, at = content[:_MAX_HEADER_LENGTH].tobytes(), None, 0
     if start.startswith(_MAGIC) and start[6:8] in (b"\x01\x00", b"\x02\x00"):
         width = 2 * start[6]  # bytes of the header's length
         at = 8 + width + int.from_bytes(start[8 : 8 + width], "little")
@@ -114,11 +114,11 @@ def run_side_by_side(check: Callable[[int], None], blocks: Sequence[int]) -> Non
         return
     half = len(blocks) // 2
 
-    def check_rest() -> None:
+    def check_remaining() -> None:
         for block in blocks[half:]:
             check(block)
 
-    rest = _helper().submit(check_rest)
+    rest = _helper().submit(check_remaining)
     try:
         for block in blocks[:half]:
             check(block)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-LARGEST_WHOLE = 2**53
+MAX_WHOLE = 2**53
 """No count that a manifest states is larger: beyond it numbers in JSON lose digits in many programs."""
 
 
@@ -24,7 +24,7 @@ class Whole:
     """A whole number."""
 
     low: int = 0
-    high: int = LARGEST_WHOLE
+    high: int = MAX_WHOLE
 
     def problem(self, value: Any, name: str) -> str | None:
         is_whole = isinstance(value, int) and not isinstance(value, bool)
@@ -44,7 +44,7 @@ class Number:
     def problem(self, value: Any, name: str) -> str | None:
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if is_number and isinstance(value, int):
-            is_number = abs(value) <= LARGEST_WHOLE  # larger ones do not become floats
+            is_number = abs(value) <= MAX_WHOLE  # larger ones do not become floats
         if is_number and not self.finite:
             return None
         if is_number and math.isfinite(value) and self.low <= value <= self.high:
@@ -119,7 +119,7 @@ class ListOf:
 
     fact: Fact
     low: int = 0
-    high: int = LARGEST_WHOLE
+    high: int = MAX_WHOLE
     distinct: bool = False
 
     def problem(self, value: Any, name: str) -> str | None:

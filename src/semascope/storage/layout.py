@@ -25,7 +25,7 @@ TINY = 1e-45
 HUGE = 1e30
 """More than any sum of counts, and squares and products of numbers up to it stay finite in double precision."""
 
-LARGEST_COUNT = 1e15
+MAX_COUNT = 1e15
 """No count, and no sum of counts, comes near it."""
 
 SLACK = 1e-3

@@ -77,9 +77,10 @@ def read_manifest(directory: Path, kind: str, version: int) -> Manifest:
         kind=kind,
         version=found_version,
         written_by=body["written_by"],
-        data=plain_name(body["data"], directory),
+        data=safe_filename(body["data"], directory),
         files={
-            plain_name(name, directory): FileRecord(record["size"], record["crc32"]) for name, record in body["files"].items()
+            safe_filename(name, directory): FileRecord(record["size"], record["crc32"])
+            for name, record in body["files"].items()
         },
         facts=body["facts"],
     )
@@ -131,7 +132,7 @@ def _checksum(body: dict[str, Any]) -> int:
     return crc32(json.dumps(body, sort_keys=True, ensure_ascii=False).encode(errors="surrogatepass"))
 
 
-def plain_name(name: str, directory: Path) -> str:
+def safe_filename(name: str, directory: Path) -> str:
     """Return a name that a manifest has; one that would lead out of the directory is refused."""
     if not _SAFE_NAME.fullmatch(name):
         msg = f"{directory / MANIFEST}: expected plain file names, found {name!r}."

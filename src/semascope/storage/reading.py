@@ -68,7 +68,7 @@ class Directory:
         check_blocks(path, content, record.crc32)
         return read_table(path, content, declared, self._size(declared.rows))
 
-    def seen_as(self, layout: Layout) -> Directory:
+    def with_layout(self, layout: Layout) -> Directory:
         """Return the same directory with another layout, that of the very model for example, which its facts must fit."""
         if problem := layout.facts.problem(self.facts, "facts"):
             msg = f"{self.path / MANIFEST}: {problem}."
@@ -148,7 +148,7 @@ def open_directory(path: str | Path, layout: Layout) -> Directory:
         When it is missing, cut short, altered, from a newer release or something else. The sentence names the file.
     """
     path = Path(path)
-    directory = Directory(path, read_manifest(path, layout.kind, layout.version), layout).seen_as(layout)
+    directory = Directory(path, read_manifest(path, layout.kind, layout.version), layout).with_layout(layout)
     for file_name in directory.manifest.files:
         directory._file(file_name)  # sizes are checked now, contents when they are touched
     return directory

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-_MOST_BUFFERS = 64
+_MAX_BUFFERS = 64
 """Views are gone over once for each buffer of characters; a table with more is left to Arrow."""
 
 
@@ -57,7 +57,7 @@ def _validate(table: Any) -> None:
 
 def _fits_kernel(buffers: Sequence[Any]) -> bool:
     """Tell whether a kernel can go over views: they are in memory as they should be, and there are few buffers."""
-    return len(buffers) <= _MOST_BUFFERS and buffers[1] is not None and buffers[1].address % 16 == 0
+    return len(buffers) <= _MAX_BUFFERS and buffers[1] is not None and buffers[1].address % 16 == 0
 
 
 def _validate_views(chunk: Any) -> None:

@@ -89,7 +89,7 @@ def writing(target: str | Path, layout: Layout) -> Iterator[Draft]:
     try:
         draft.folder.mkdir()
         yield draft
-        _switch_over(target, draft)
+        _commit(target, draft)
     except BaseException:
         if not _is_current(target, draft):  # Ctrl-C may come when all is done
             draft.discard()
@@ -114,7 +114,7 @@ def check_target(target: Path, kind: str) -> None:
         raise FormatError(msg)
 
 
-def _switch_over(target: Path, draft: Draft) -> None:
+def _commit(target: Path, draft: Draft) -> None:
     """Sync the data, then switch the manifest over to it in one atomic step."""
     paths = sorted(draft.folder.iterdir())
     for path in paths:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from semascope.errors import FormatError
-from semascope.streaming.folder import open_own
+from semascope.streaming.model_folder import open_own
 from semascope.streaming.records import Line
 
 MAGIC = b"semascope journal 1\n"
@@ -59,7 +59,7 @@ class Journal:
         return self._size
 
     def recover(self) -> Iterator[Record]:
-        """Give the records that the model has not learned, in order, and cut off a torn one at the end.
+        """Return the records that the model has not learned, in order, and cut off a torn one at the end.
 
         Raises
         ------
@@ -173,7 +173,7 @@ def _checksum(number: int, body: bytes) -> int:
 
 
 def _records_of(path: Path, *, may_be_torn: bool) -> Iterator[Record]:
-    """Give the records of a file; cut off the last where it is torn."""
+    """Return the records of a file; cut off the last where it is torn."""
     with open_own(path, "r+b") as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(0)
@@ -199,7 +199,7 @@ def _records_of(path: Path, *, may_be_torn: bool) -> Iterator[Record]:
 
 
 def _next_record(file: IO[bytes], size: int) -> Record | None:
-    """Give the record that begins here; None when it is torn, or when there is no other."""
+    """Return the record that begins here; None when it is torn, or when there is no other."""
     header = file.read(_HEADER.size)
     if len(header) < _HEADER.size:
         return None

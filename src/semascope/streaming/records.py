@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from semascope.corpus.readers.jsonl import explained, kind_of, record_in
 
-LONGEST_LINE = 1 << 24
+MAX_LINE_LENGTH = 1 << 24
 """Bytes of a line; what is longer is no document, and is never in memory whole."""
 KEPT_OF_LONGER = 1000
 """Bytes that are kept of such a line."""
@@ -49,7 +49,7 @@ class StreamFields:
     label_separator: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Give plain values, for the journal."""
+        """Return plain values, for the journal."""
         return asdict(self)
 
     @classmethod
@@ -58,7 +58,7 @@ class StreamFields:
         return cls(**{**plain, "text": tuple(plain["text"])})
 
     def document(self, line: Line) -> Document | None:
-        """Give the document in a line; None when the line is blank.
+        """Return the document in a line; None when the line is blank.
 
         Raises
         ------
@@ -66,7 +66,7 @@ class StreamFields:
             When the line holds no document.
         """
         if line.too_long:
-            msg = f"longer than {LONGEST_LINE >> 20} MB; only its beginning is kept here"
+            msg = f"longer than {MAX_LINE_LENGTH >> 20} MB; only its beginning is kept here"
             raise UnreadableError(msg)
         content = without_mark(line.content)
         if not content.strip():
@@ -90,7 +90,7 @@ class StreamFields:
         return "\n".join(_string(name, record[name]) for name in there)
 
     def _labels(self, record: dict[str, Any]) -> list[str]:
-        """Give the labels, each once. An empty string is none, nor is null."""
+        """Return the labels, each once. An empty string is none, nor is null."""
         value = record.get(self.labels)
         listed = value if isinstance(value, list) else [value]
         labels = [_string(self.labels, label) for label in listed if label is not None]
@@ -100,7 +100,7 @@ class StreamFields:
 
 
 def without_mark(content: bytes) -> bytes:
-    """Give a line without the mark (BOM) that some programs begin files with."""
+    """Return a line without the mark (BOM) that some programs begin files with."""
     return content.removeprefix(_BOM)
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from semascope.engines.base import Placed
-from semascope.engines.spilling import local_name
+from semascope.engines.base import Session
+from semascope.engines.shard_store import local_name
 from semascope.errors import FormatError, InputError
 from semascope.storage import Draft, Layout, is_directory_of, open_directory
 from semascope.storage.facts import HISTORY, ListOf, Number, Record, Text
@@ -82,7 +82,7 @@ class Checkpoints:
         """Tell whether it is time."""
         return time.monotonic() - self._last >= self.seconds
 
-    def save(self, placed: Placed, algorithm: Any, state: Any, history: list[float], seconds: float) -> None:
+    def save(self, placed: Session, algorithm: Any, state: Any, history: list[float], seconds: float) -> None:
         """Write a checkpoint in place of the last one."""
         fields = state._asdict()
         arrays = {name: value for name, value in fields.items() if isinstance(value, np.ndarray)}
@@ -96,7 +96,7 @@ class Checkpoints:
         placed.save(self.directory, layout_of(algorithm), fill)
         self._last = time.monotonic()
 
-    def load(self, placed: Placed, algorithm: Any) -> tuple[Any, list[float], float]:
+    def load(self, placed: Session, algorithm: Any) -> tuple[Any, list[float], float]:
         """Read the last checkpoint: return its state, history and seconds, and put the locals back in place."""
         found = open_directory(self.directory, KIND).facts["identity"]
         for name, wanted in self.identity.items():

@@ -18,16 +18,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from semascope.corpus.shards import Shard, ShardRef, frozen
+from semascope.corpus.shards import Shard, ShardRef, as_read_only
 from semascope.engines.base import Locals
-from semascope.engines.exact import Counts, CountTotal, LateCounts, Scalars, ScalarTotal
+from semascope.engines.exact_sums import Counts, CountTotal, LazyCounts, Scalars, ScalarTotal
 from semascope.kernels.logistic_normal import LARGEST, infer_logistic_normal, inverse
 from semascope.storage.facts import Fact, Whole
 from semascope.storage.layout import TINY, Array, numbers
+from semascope.training.algorithm import AlgorithmConfig
 from semascope.training.cvb0 import CVB0, CVB0State
-from semascope.training.em import StartStats, expected_counts
-from semascope.training.facts import Facts
-from semascope.training.seeded_vb import COLLAPSED_TOLERANCE, MAX_COLLAPSED_PASSES
+from semascope.training.plsa import StartStats, expected_counts
+from semascope.training.variational_seeded import COLLAPSED_TOLERANCE, MAX_COLLAPSED_PASSES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -41,10 +41,10 @@ DOCUMENT_TOLERANCE = 1e-3
 FIRST_VARIANCE = 1.0
 """Variance of the first Σ, and of its prior."""
 
-SMALLEST_SHARE = 1e-6
+MIN_SHARE = 1e-6
 """Shares of topics that CVB0 finds are lifted to this before their logarithms are taken."""
 
-LARGEST_VARIANCE = 2 * LARGEST**2
+MAX_VARIANCE = 2 * LARGEST**2
 """No entry of Σ_d (λ − μ)(λ − μ)ᵀ + diag ν² of a document is larger."""
 
 
@@ -89,13 +89,13 @@ class CTMStats(NamedTuple):
     The first row of the moments is Σ_d (λ − μ), those below it are Σ_d (λ − μ)(λ − μ)ᵀ + diag ν².
     """
 
-    word_topic: LateCounts | CountTotal
+    word_topic: LazyCounts | CountTotal
     moments: Counts | CountTotal
     sums: Scalars | ScalarTotal
 
 
 @dataclass(frozen=True)
-class CTM(Facts):
+class CTM(AlgorithmConfig):
     """Settings of the algorithm and facts of the corpus. Its methods are pure functions of their arguments.
 
     eta  prior of the words in a topic: how often each is taken to have been seen before
@@ -122,20 +122,20 @@ class CTM(Facts):
     @cached_property
     def cvb0(self) -> CVB0:
         """The algorithm of the first phase."""
-        facts = {part.name: getattr(self, part.name) for part in fields(Facts)}
+        facts = {part.name: getattr(self, part.name) for part in fields(AlgorithmConfig)}
         return CVB0(**facts, eta=self.eta)
 
     def sizes(self) -> dict[str, int]:
         """Return the dimensions that arrays of checkpoints have."""
         return self.cvb0.sizes()
 
-    def begin(self, shard: Shard) -> tuple[Locals, StartStats]:
+    def init_shard(self, shard: Shard) -> tuple[Locals, StartStats]:
         """Begin as CVB0 does."""
-        return self.cvb0.begin(shard)
+        return self.cvb0.init_shard(shard)
 
-    def start(self, stats: StartStats) -> CTMState:
+    def init_state(self, stats: StartStats) -> CTMState:
         """Start as CVB0 does."""
-        return CTMState.of_collapsed(self.cvb0.start(stats))
+        return CTMState.of_collapsed(self.cvb0.init_state(stats))
 
     def step(self, shard: Shard, local: Locals, state: CTMState) -> tuple[Locals, Any]:
         """Make a pass of CVB0, or infer η of the documents of a shard."""
@@ -145,13 +145,13 @@ class CTM(Facts):
             means, variances = np.array(local["means"]), np.array(local["variances"])
         else:
             theta = np.asarray(self.cvb0.theta_of(local, state.document_alpha), np.float64)
-            means = np.log(np.maximum(theta, SMALLEST_SHARE))
+            means = np.log(np.maximum(theta, MIN_SHARE))
             means -= means.mean(axis=1, keepdims=True)
             variances = np.ones_like(means)
         inferred = infer_documents(shard, Normal(*state[-3:-1]), state.topics, means, variances, MAX_PASSES, DOCUMENT_TOLERANCE)
         expected = expected_counts(shard.by_word, inferred.weights, inferred.theta, state.topics, self.n_tokens)
         rows = np.arange(self.n_topics + 1, dtype=np.int32)
-        shape, bound = (self.n_topics + 1, self.n_topics), self.n_documents * LARGEST_VARIANCE
+        shape, bound = (self.n_topics + 1, self.n_topics), self.n_documents * MAX_VARIANCE
         sums = Scalars((inferred.bound, float(np.count_nonzero(shard.lengths))))
         new = {"means": means, "variances": variances, "theta": inferred.theta}
         return new, CTMStats(expected, Counts(rows, inferred.moments, shape, bound), sums)
@@ -168,7 +168,7 @@ class CTM(Facts):
 
     def _first_normal(self, state: CVB0State) -> CTMState:
         """Return the first state in which η is normal, with the topics that CVB0 has come to."""
-        kept = self.cvb0.to_keep(state)
+        kept = self.cvb0.final_state(state)
         topics = self._smoothed(kept.counts.astype(np.float64))
         none = kept.counts[:0]
         first = CTMState.of_collapsed(kept)._replace(topics=topics, counts=none, scale=none.astype(np.float64))
@@ -202,15 +202,15 @@ class CTM(Facts):
         of_topics = self.eta * float(np.log(state.topics, dtype=np.float64).sum())
         return float(stats.sums.sums()[0]) + of_covariance + of_topics
 
-    def to_judge(self, state: CTMState, history: Sequence[float]) -> Sequence[float]:
+    def convergence_history(self, state: CTMState, history: Sequence[float]) -> Sequence[float]:
         """The bounds."""
         return [] if state.collapsed else history[state.passes :]
 
-    def to_send(self, state: CTMState) -> CTMState:
+    def broadcast_view(self, state: CTMState) -> CTMState:
         """What `step` needs in this phase."""
         return state._replace(counts=state.counts[:0])
 
-    def to_keep(self, state: CTMState) -> CTMState:
+    def final_state(self, state: CTMState) -> CTMState:
         """The last state, of the second phase also where the first is interrupted."""
         return self._first_normal(state.of_cvb0()) if state.collapsed else state
 
@@ -218,7 +218,7 @@ class CTM(Facts):
         """P(topic | document)."""
         return local["theta"] if "means" in local else self.cvb0.theta_of(local, kept.document_alpha)
 
-    def note(self, state: CTMState) -> str:
+    def status(self, state: CTMState) -> str:
         """The phase."""
         return f"collapsed pass {state.passes}" if state.collapsed else ""
 
@@ -275,7 +275,7 @@ def infer_documents(
     theta, weights = np.empty((shard.n_documents, n_topics), dtype), np.empty(len(shard.rows.words), dtype)
     moments, mean = np.zeros((n_topics + 1, n_topics)), np.array(prior.mean, np.float64)
     bound = infer_logistic_normal(
-        *shard.rows, frozen(topics, dtype), mean, precision, log_determinant, max_passes, tolerance,
+        *shard.rows, as_read_only(topics, dtype), mean, precision, log_determinant, max_passes, tolerance,
         means, variances, theta, weights, moments,
     )  # fmt: skip
     return Inferred(theta, weights, moments, bound)

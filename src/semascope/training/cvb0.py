@@ -4,7 +4,7 @@ A pass gives counts N_dk of topics in documents and N_wk in words. The next one 
 in which they have moved: N + 0.95 (N − N before). Passes move slowly along one valley for long, and this saves many of them.
 When the log-likelihood falls nevertheless, the next pass starts from the counts themselves.
 
-With many topics the first passes go over all of them, and all others over the few that each document has: see kernels/few.py.
+With many topics the first passes go over all of them, and all others over the few that each document has: see kernels/cvb0_sparse.py.
 """
 
 from __future__ import annotations
@@ -16,28 +16,31 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from semascope.corpus.shards import Shard, ShardRef, frozen, to_write_over
+from semascope.corpus.shards import Shard, ShardRef, as_read_only, writable_copy
 from semascope.engines.base import Locals
-from semascope.engines.exact import CountTotal, LateCounts, Scalars, ScalarTotal
-from semascope.kernels.cvb0 import counts_of, go_on, normalise, prior_parts
-from semascope.kernels.few import counts_of_few
-from semascope.kernels.lanes import WIDTH
+from semascope.engines.exact_sums import CountTotal, LazyCounts, Scalars, ScalarTotal
+from semascope.kernels.cvb0 import counts_of, extrapolate, normalize, prior_parts
+from semascope.kernels.cvb0_sparse import counts_of_few
+from semascope.kernels.simd import WIDTH
 from semascope.storage.facts import Fact, Number, Whole
 from semascope.storage.layout import ANY, Array, numbers, probabilities
-from semascope.training.cvb0_pass import Documents, PassOver, Tables, pass_over
-from semascope.training.em import StartStats
-from semascope.training.few_pass import (
-    Few,
+from semascope.training.cvb0_passes import (
+    Documents,
     Groups,
-    few_of,
+    PassOver,
+    SparseTopics,
+    Tables,
     in_all_topics,
     in_groups,
-    pass_over_few,
-    problem_of_few,
+    run_pass,
+    sparse_pass,
+    sparse_problem,
+    sparse_topics_of,
     starts_of_groups,
 )
-from semascope.training.lda import LDASettings
-from semascope.training.polya import next_alpha, next_eta, statistics_of_alpha
+from semascope.training.hyperpriors import next_alpha, next_eta, statistics_of_alpha
+from semascope.training.lda_base import LDASettings
+from semascope.training.plsa import StartStats
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -97,7 +100,7 @@ class CVB0State(NamedTuple):
 class CVB0Stats(NamedTuple):
     """What a pass adds up: expected counts, Σ n log P(word | document) before the pass, and what α is learned from."""
 
-    word_topic: LateCounts | CountTotal
+    word_topic: LazyCounts | CountTotal
     log_likelihood: Scalars | ScalarTotal
     for_alpha: Scalars | ScalarTotal
 
@@ -129,12 +132,12 @@ class CVB0(LDASettings):
         "groups": Array(("int32",), (ANY,), low=0), "now": numbers(ANY, WIDTH), "others": numbers("shard_documents"),
     }  # fmt: skip
 
-    def begin(self, shard: Shard) -> tuple[Locals, StartStats]:
+    def init_shard(self, shard: Shard) -> tuple[Locals, StartStats]:
         """As EM does; what the documents' topics were before is what they are."""
-        local, stats = super().begin(shard)
+        local, stats = super().init_shard(shard)
         return {**local, "before": local["theta"]}, stats
 
-    def start(self, stats: StartStats) -> CVB0State:  # type: ignore[override]
+    def init_state(self, stats: StartStats) -> CVB0State:  # type: ignore[override]
         """Make the first topics of the seed documents or of the informed prior, as if each had an equal share of all words."""
         counts, alpha = self.first_counts(stats), self.first_alpha
         even = np.full(self.n_topics, 1 / self.n_topics)
@@ -160,9 +163,9 @@ class CVB0(LDASettings):
         objective = self.objective(state, stats)
         fell = objective < state.objective and state.passes != self._first_over_few
         momentum = 0.0 if state.passes == 0 or fell else MOMENTUM
-        counts, ahead = self._counts_of(state, stats.word_topic), to_write_over(state.counts)
+        counts, ahead = self._counts_of(state, stats.word_topic), writable_copy(state.counts)
         shares, sums = np.zeros(self.n_topics), np.zeros_like(state.scale)
-        go_on(counts, ahead, counts.dtype.type(momentum), self.word_languages, shares, sums)
+        extrapolate(counts, ahead, counts.dtype.type(momentum), self.word_languages, shares, sums)
         sums -= self._guide(ahead, state.passes + 1)
         alpha, eta = state.alpha, state.eta
         if self._learns_alpha_after(state):
@@ -182,11 +185,11 @@ class CVB0(LDASettings):
         (log_likelihood,) = stats.log_likelihood.sums()
         return log_likelihood
 
-    def to_send(self, state: CVB0State) -> CVB0State:
+    def broadcast_view(self, state: CVB0State) -> CVB0State:
         """All but the counts, which only `update` needs."""
         return state._replace(counts=state.counts[:0])
 
-    def to_keep(self, state: CVB0State) -> CVB0State:
+    def final_state(self, state: CVB0State) -> CVB0State:
         """The last counts themselves, not what lies ahead of them."""
         return self._with_topics(state, np.array(state.counts), self._sums_of(state.counts))
 
@@ -203,13 +206,13 @@ class CVB0(LDASettings):
 
     def local_problem(self, shard: ShardRef, local: Locals) -> str | None:
         if "group_ends" in local:
-            return problem_of_few(local, len(starts_of_groups(self.n_topics)))
+            return sparse_problem(local, len(starts_of_groups(self.n_topics)))
         fits = {"theta", "before"} <= set(local) and local["before"].shape == local["theta"].shape
         return None if fits else "documents had other topics before than now"
 
     def theta_of(self, local: Locals, alpha: NDArray[np.float64]) -> NDArray[Any]:
         """Return P(topic | document) of a shard, with the α that its documents hold."""
-        return local["theta"] if "theta" in local else in_all_topics(Few.of(local), alpha.astype(self.dtype))
+        return local["theta"] if "theta" in local else in_all_topics(SparseTopics.of(local), alpha.astype(self.dtype))
 
     @property
     def _first_over_few(self) -> int | None:
@@ -225,20 +228,20 @@ class CVB0(LDASettings):
 
     def _pass_over_few(self, shard: Shard, local: Locals, state: CVB0State) -> PassOver:
         _, alpha, scale, floor = self._small_tables(state)
-        starts, few, momentum = starts_of_groups(self.n_topics), Few.of(local), self._momentum(state)
+        starts, few, momentum = starts_of_groups(self.n_topics), SparseTopics.of(local), self._momentum(state)
         shared = Groups(in_groups(alpha), starts, state.topics, in_groups(scale), in_groups(floor), state.prior_part)
-        return pass_over_few(shard, few, momentum, shared, self.word_languages, state.passes, self.n_tokens)
+        return sparse_pass(shard, few, momentum, shared, self.word_languages, state.passes, self.n_tokens)
 
     def _pass_over_all(self, shard: Shard, local: Locals, state: CVB0State) -> PassOver:
         held, alpha, scale, floor = self._small_tables(state)
-        theta, before = (frozen(local[name], self.dtype) for name in ("theta", "before"))
+        theta, before = (as_read_only(local[name], self.dtype) for name in ("theta", "before"))
         documents, tables = Documents(theta, before, self._momentum(state), held), Tables(alpha, state.topics, scale, floor)
-        done = pass_over(shard, documents, tables, self.word_languages, self.n_tokens)
+        done = run_pass(shard, documents, tables, self.word_languages, self.n_tokens)
         if not self._is_over_few(state.passes + 1):
             return done
         sizes, priors = shard.lengths[:, None].astype(self.dtype), {"theta": alpha, "before": held}
         now, then = (np.maximum(done.local[name] * (sizes + prior.sum()) - prior, 0) for name, prior in priors.items())
-        return done._replace(local=few_of(now, then)._asdict())
+        return done._replace(local=sparse_topics_of(now, then)._asdict())
 
     def _small_tables(self, state: CVB0State) -> tuple[NDArray[Any], ...]:
         """The α that documents hold, the one to use, 1 / (N_k + Σ_w η) and η / (N_k + Σ_w η), as the kernels take them."""
@@ -250,7 +253,7 @@ class CVB0(LDASettings):
 
     def _counts_of(self, state: CVB0State, total: CountTotal) -> NDArray[Any]:
         """N_wk after the pass that gave this total."""
-        counts, unit = to_write_over(state.topics), np.dtype(self.dtype).type(math.ldexp(1.0, -total.exponent))
+        counts, unit = writable_copy(state.topics), np.dtype(self.dtype).type(math.ldexp(1.0, -total.exponent))
         if self._is_over_few(state.passes):
             counts_of_few(total.table, unit, state.alpha.astype(self.dtype), state.prior_part, counts)
         else:
@@ -289,10 +292,10 @@ class CVB0(LDASettings):
         """Make topics of counts, in place, with the sums of each language."""
         prior, totals = self.prior, sums + self.prior_sizes(state.eta)
         scale = np.divide(1.0, totals, out=np.zeros_like(totals), where=totals > 0)  # a language may have no words
-        normalise(counts, counts.dtype.type(state.eta), scale.astype(self.dtype), self.word_languages)
+        normalize(counts, counts.dtype.type(state.eta), scale.astype(self.dtype), self.word_languages)
         if not prior.is_flat:
             of_language = scale[self.word_languages[prior.words], prior.topics]
             counts[prior.words, prior.topics] += (prior.extra * of_language).astype(self.dtype)
         parts = np.empty(self.n_words if self._is_over_few(state.passes) else 0, self.dtype)
         prior_parts(counts[: len(parts)], state.alpha.astype(self.dtype), parts)
-        return state._replace(topics=frozen(counts, self.dtype), scale=scale, prior_part=parts)
+        return state._replace(topics=as_read_only(counts, self.dtype), scale=scale, prior_part=parts)

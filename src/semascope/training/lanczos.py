@@ -27,23 +27,41 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.linalg import eigh, eigvalsh
+from scipy.linalg import svd
+from scipy.sparse.linalg import svds
 
-from semascope.corpus.shards import Shard, frozen
-from semascope.engines.base import Locals
-from semascope.engines.exact import Counts, CountTotal, LateCounts, Scalars, ScalarTotal
-from semascope.kernels.lsa import project_documents, project_words
-from semascope.kernels.rows import facts_of_words
-from semascope.kernels.small import eigenvalues
+from semascope.corpus.corpus import Corpus
+from semascope.corpus.shards import Shard, as_read_only
+from semascope.engines.base import Engine, Locals
+from semascope.engines.exact_sums import Counts, CountTotal, LazyCounts, Scalars, ScalarTotal
+from semascope.kernels.csr import facts_of_words
+from semascope.kernels.linalg import eigenvalues
+from semascope.kernels.sparse_products import project_documents, project_words
 from semascope.storage.facts import Fact, Number
 from semascope.storage.layout import ANY, TINY, Array, numbers
-from semascope.training.dense import inner, make, one_more, one_thread_each, take_out, times, times_side_by_side, turn_upright
-from semascope.training.facts import Facts
-from semascope.training.small import bordered, halves, noise_of, reciprocals, whitening
+from semascope.training.algorithm import AlgorithmConfig
+from semascope.training.linalg import (
+    append_column,
+    bordered,
+    combine,
+    deflate,
+    fix_signs,
+    gram,
+    multiply,
+    multiply_blocks,
+    noise_level,
+    one_thread_each,
+    reciprocals,
+    split_halves,
+    whitening,
+)
 from semascope.training.weighting import WEIGHTINGS, WordFacts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
 
 PASSES = 4.5
 """So many blocks have as many vectors as are wanted. Narrow blocks need fewer products in all, and more passes."""
@@ -57,7 +75,7 @@ MORE = 1.75
 LITTLE, TRIES = 0.1, 3
 """A block of which less than this share is left has lost digits, and is made orthogonal again, at most so often in all."""
 
-LARGEST_ENTRY = 8.0
+MAX_ENTRY = 8.0
 """No entry of a state is near it: columns of blocks have length one, and so has the matrix at most."""
 
 ROOM = 2.0**10
@@ -121,12 +139,12 @@ class FactStats(NamedTuple):
 class PassStats(NamedTuple):
     """What a pass adds up: Z, and in the first one Σ a²."""
 
-    product: LateCounts | CountTotal
+    product: LazyCounts | CountTotal
     square: Scalars | ScalarTotal
 
 
 @dataclass(frozen=True)
-class BlockLanczos(Facts):
+class BlockLanczos(AlgorithmConfig):
     """Settings of the algorithm and facts of the corpus. Its methods are pure functions of their arguments.
 
     weighting  what the matrix has in place of counts
@@ -136,15 +154,15 @@ class BlockLanczos(Facts):
 
     state_type: ClassVar[type] = LanczosState
     state_arrays: ClassVar[Mapping[str, Array]] = {
-        "blocks": numbers(ANY, "n_words", "width", low=-LARGEST_ENTRY, high=LARGEST_ENTRY),
-        "rest": numbers("n_words", "width", low=-LARGEST_ENTRY, high=LARGEST_ENTRY, may_be_empty=True),
-        "small": numbers(ANY, ANY, low=-LARGEST_ENTRY, high=LARGEST_ENTRY),
-        "square": numbers("width", "width", low=-LARGEST_ENTRY, high=LARGEST_ENTRY, may_be_empty=True),
-        "residuals": numbers(ANY, low=0.0, high=LARGEST_ENTRY),
+        "blocks": numbers(ANY, "n_words", "width", low=-MAX_ENTRY, high=MAX_ENTRY),
+        "rest": numbers("n_words", "width", low=-MAX_ENTRY, high=MAX_ENTRY, may_be_empty=True),
+        "small": numbers(ANY, ANY, low=-MAX_ENTRY, high=MAX_ENTRY),
+        "square": numbers("width", "width", low=-MAX_ENTRY, high=MAX_ENTRY, may_be_empty=True),
+        "residuals": numbers(ANY, low=0.0, high=MAX_ENTRY),
         "of_word": numbers("n_words", low=0.0, high=1e6, may_be_empty=True),
         "word_sums": numbers("n_words", low=0.0),
     }
-    state_numbers: ClassVar[Mapping[str, Fact]] = {"total": Number(0, LARGEST_ENTRY), "most": Number(TINY)}
+    state_numbers: ClassVar[Mapping[str, Fact]] = {"total": Number(0, MAX_ENTRY), "most": Number(TINY)}
     local_arrays: ClassVar[Mapping[str, Array]] = {"nothing": numbers("shard_documents", 0)}
     objective_name: ClassVar[str] = "residual"
     per_token: ClassVar[bool] = False
@@ -169,7 +187,7 @@ class BlockLanczos(Facts):
             return f"the weights of words do not belong to the weighting {self.weighting!r}"
         return None
 
-    def begin(self, shard: Shard) -> tuple[Locals, FactStats]:
+    def init_shard(self, shard: Shard) -> tuple[Locals, FactStats]:
         """Count what the weighting needs to know."""
         facts = facts_of_words(shard.by_word.ends, shard.counts_by_word)
         square = WEIGHTINGS[self.weighting].square(shard.rows.counts.astype(np.float64), self.n_tokens)
@@ -177,7 +195,7 @@ class BlockLanczos(Facts):
         words = Counts(shard.by_word.words, facts, (self.n_words, facts.shape[1]), bound)
         return {"nothing": np.zeros((shard.n_documents, 0), self.dtype)}, FactStats(words, Scalars((square,)))
 
-    def start(self, stats: FactStats) -> LanczosState:
+    def init_state(self, stats: FactStats) -> LanczosState:
         """Nothing is known yet but how counts are weighted."""
         assert isinstance(stats.words, CountTotal)
         assert isinstance(stats.square, ScalarTotal)
@@ -194,13 +212,13 @@ class BlockLanczos(Facts):
             entries *= entries.dtype.type(1 / math.sqrt(state.most))
         if len(state.blocks):
             rows, bound, square = np.empty((shard.n_documents, self.width), self.dtype), 2.0, 0.0
-            project_documents(shard.rows.ends, shard.rows.words, values, frozen(state.blocks[-1], self.dtype), rows)
+            project_documents(shard.rows.ends, shard.rows.words, values, as_read_only(state.blocks[-1], self.dtype), rows)
         else:
             rows, bound = self._random_rows(shard), 8 * self.n_documents**0.5  # eight times what is to be expected
             square = float(np.sum(values.astype(np.float64) ** 2))
         words, ends, documents, _ = shard.by_word
         work = partial(project_words, words, ends, documents, values_by_word, rows)
-        product = LateCounts(words, (self.n_words, self.width), ROOM * bound, work)
+        product = LazyCounts(words, (self.n_words, self.width), ROOM * bound, work)
         return local, PassStats(product, Scalars((square,)))
 
     def _random_rows(self, shard: Shard) -> NDArray[Any]:
@@ -215,32 +233,34 @@ class BlockLanczos(Facts):
         """See what the pass found, and make the next block."""
         assert isinstance(stats.product, CountTotal)
         assert isinstance(stats.square, ScalarTotal)
-        product, seen, square = make(stats.product.fill, state.blocks)
+        product, seen, square = combine(stats.product.fill, state.blocks)
         if len(state.blocks):
             return self._onward(state, product, seen, square)
         (total,) = stats.square.sums()
-        blocks = one_more(state.blocks)
+        blocks = append_column(state.blocks)
         if self.width == self.n_words:
             blocks[-1] = np.eye(self.n_words)
         else:
             self._make_orthonormal(product, square, blocks, float(square.diagonal().max()))
-        return state._replace(blocks=frozen(blocks, self.dtype), total=total)
+        return state._replace(blocks=as_read_only(blocks, self.dtype), total=total)
 
     def _onward(
         self, state: LanczosState, product: NDArray[Any], seen: NDArray[np.float64], whole: NDArray[np.float64]
     ) -> LanczosState:
         """What Z tells, given C and Zᵀ Z, and the block after X."""
-        small, blocks, longest = bordered(state.small, seen), one_more(state.blocks), float(whole.diagonal().max())
+        small, blocks, longest = bordered(state.small, seen), append_column(state.blocks), float(whole.diagonal().max())
         judge, square = partial(self._residuals, small, total=state.total), whole - seen.T @ seen
         with one_thread_each() as threads:
             if soon := eigvalsh(square)[0] >= LITTLE**2 * longest:  # digits enough to judge by, so one core begins with it
                 judging = threads.submit(judge, square)
-            square = take_out(product, state.blocks, seen)
+            square = deflate(product, state.blocks, seen)
             if not soon:
                 judging = threads.submit(judge, square)
             self._make_orthonormal(product, square, blocks, longest)
             residuals = np.append(state.residuals, judging.result())
-        return state._replace(blocks=frozen(blocks, self.dtype), rest=product, small=small, square=square, residuals=residuals)
+        return state._replace(
+            blocks=as_read_only(blocks, self.dtype), rest=product, small=small, square=square, residuals=residuals
+        )
 
     def _residuals(self, small: NDArray[np.float64], square: NDArray[np.float64], total: float) -> list[float]:
         """The residual after a pass, if it is worth looking at already; otherwise none."""
@@ -255,31 +275,31 @@ class BlockLanczos(Facts):
 
         `whole` is the square of its longest column before. Columns that have lost digits are gone through again.
         """
-        noise, others, block = noise_of(self.dtype), blocks[:-1], blocks[-1]
+        noise, others, block = noise_level(self.dtype), blocks[:-1], blocks[-1]
         floor = max(noise * float(square.diagonal().max()), noise**2 * whole)
         for turn in range(TRIES):
             root, shortest = whitening(square, floor, keep_noise=turn == 0)
-            times(table, root, out=block)
+            multiply(table, root, out=block)
             if shortest >= LITTLE**2 * whole or turn + 1 == TRIES:
                 break
-            square = take_out(block, others, inner(others, block))
+            square = deflate(block, others, gram(others, block))
             table, floor, whole = block, noise, 1.0  # its columns are of length one by now, but for noise
 
     def objective(self, state: LanczosState, stats: PassStats) -> float:
         """Part of Σ a² that the wanted values had before this pass."""
         return 1 - float(state.residuals[-1]) ** 2 if len(state.residuals) else 0.0
 
-    def to_judge(self, state: LanczosState, history: Sequence[float]) -> Sequence[float]:
+    def convergence_history(self, state: LanczosState, history: Sequence[float]) -> Sequence[float]:
         """The residuals, that after the last pass included; what is below rounding errors is all one."""
         return np.maximum(state.residuals, np.finfo(self.dtype).eps ** 0.5).tolist()  # type: ignore[no-any-return]
 
-    def to_send(self, state: LanczosState) -> LanczosState:
+    def broadcast_view(self, state: LanczosState) -> LanczosState:
         """The last block, and how counts are weighted."""
         none = np.empty((0, 0))
         return state._replace(blocks=state.blocks[-1:], rest=none, small=none)
 
     @one_thread_each()
-    def to_keep(self, state: LanczosState) -> Decomposition:
+    def final_state(self, state: LanczosState) -> Decomposition:
         """The wanted vectors, of which the largest entry in size is positive."""
         if not len(state.residuals):
             raise KeyboardInterrupt  # before anything was found
@@ -288,8 +308,8 @@ class BlockLanczos(Facts):
         values = np.sqrt(np.maximum(squares[::-1][: self.n_topics], 0))
         factors = inverse @ turn[:, ::-1][:, : self.n_topics] * reciprocals(values)
         parts = np.concatenate([state.small @ factors, factors[-self.width :]])
-        vectors = times_side_by_side([*state.blocks[:-1], state.rest], parts)
-        turn_upright(vectors)
+        vectors = multiply_blocks([*state.blocks[:-1], state.rest], parts)
+        fix_signs(vectors)
         total = state.total * state.most
         return Decomposition(np.empty(0), vectors, state.residuals, total, state.of_word, state.word_sums)
 
@@ -300,10 +320,36 @@ class BlockLanczos(Facts):
 
         Worked out in the first precision that will do: to judge a residual, single takes half the time.
         """
-        half, inverse = halves(small, noise_of(self.dtype) ** 2, QUANTUM * self.n_words**0.5, precisions, last)
+        half, inverse = split_halves(small, noise_level(self.dtype) ** 2, QUANTUM * self.n_words**0.5, precisions, last)
         of_rest = inverse[-self.width :]
         return inverse, half @ half.T + of_rest.T @ square.astype(inverse.dtype) @ of_rest
 
     def document_rows(self, kept: Decomposition, local: Locals) -> NDArray[Any]:
         """Nothing: where documents lie is seen when they are projected."""
         return np.asarray(local["nothing"])
+
+
+def arpack_svd(algorithm: BlockLanczos, corpus: Corpus, engine: Engine) -> Decomposition:
+    """Decompose the matrix that an algorithm would."""
+    with engine.open(corpus.shards()) as placed:
+        state = algorithm.init_state(placed.begin(algorithm.init_shard))
+    rows = corpus.rows
+    values = WEIGHTINGS[algorithm.weighting].values(rows, algorithm.n_tokens, state.of_word, np.float64)
+    matrix = sp.csr_array((values, rows.words, rows.ends), shape=(algorithm.n_documents, algorithm.n_words))
+    found, right = _svd(matrix, algorithm.n_topics, algorithm.seed)
+    signs = np.where(right[np.arange(len(found)), np.abs(right).argmax(axis=1)] < 0, -1, 1)
+    total = math.fsum(values**2)
+    residual = math.sqrt(max(1 - math.fsum(found**2) / total, 0.0))
+    vectors = np.ascontiguousarray((right * signs[:, None]).T.astype(algorithm.dtype))
+    return Decomposition(found, vectors, np.array([residual]), total, state.of_word, state.word_sums)
+
+
+def _svd(matrix: Any, n: int, seed: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Values and right vectors, the largest first. ARPACK wants fewer than there are."""
+    if n < min(matrix.shape):
+        start = np.random.default_rng(seed).standard_normal(min(matrix.shape))
+        _, values, right = svds(matrix, n, v0=start, solver="arpack")
+        order = np.argsort(-values, kind="stable")
+        return values[order], right[order]
+    _, values, right = svd(matrix.toarray(), full_matrices=False)
+    return values[:n], right[:n]

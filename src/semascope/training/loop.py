@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 from semascope.corpus.shards import Shard, ShardRef
-from semascope.engines.base import Engine, Locals, Placed, Stats
+from semascope.engines.base import Engine, Locals, Session, Stats
 from semascope.training.checkpoint import Checkpoints
 from semascope.training.stopping import INTERRUPTED, CtrlC, StopRule
 
@@ -30,10 +30,10 @@ class Algorithm(Protocol):
     per_token: ClassVar[bool]
     """Whether it is a sum over all tokens, of which people are told the mean."""
 
-    def begin(self, shard: Shard) -> tuple[Locals, Stats]:
+    def init_shard(self, shard: Shard) -> tuple[Locals, Stats]:
         """On a worker: the shard's first locals and statistics."""
 
-    def start(self, stats: Any) -> Any:
+    def init_state(self, stats: Any) -> Any:
         """Once: the first state."""
 
     def step(self, shard: Shard, local: Locals, state: Any) -> tuple[Locals, Stats]:
@@ -42,46 +42,46 @@ class Algorithm(Protocol):
     def update(self, state: Any, stats: Any) -> Any:
         """Once in every iteration: the next state."""
 
-    def to_send(self, state: Any) -> Any:
+    def broadcast_view(self, state: Any) -> Any:
         """What `step` needs of the state: the rest need not be sent to workers."""
 
     def objective(self, state: Any, stats: Any) -> float:
         """What should rise, before the step that gave these statistics."""
 
-    def to_judge(self, state: Any, history: Sequence[float]) -> Sequence[float]:
+    def convergence_history(self, state: Any, history: Sequence[float]) -> Sequence[float]:
         """The objectives that tell whether to stop: those since the last time that something else was to be found out first."""
 
-    def to_keep(self, state: Any) -> Any:
+    def final_state(self, state: Any) -> Any:
         """The state that a run has come to, when it ends with this one."""
 
     def document_rows(self, kept: Any, local: Locals) -> NDArray[Any]:
         """What a run that keeps this state has come to for the documents of a shard: one row for each."""
 
-    def note(self, state: Any) -> str:
+    def status(self, state: Any) -> str:
         """What to tell whoever looks on, beside the objective."""
 
 
-class Moment(NamedTuple):
+class IterationInfo(NamedTuple):
     """A run as it is after an iteration.
 
     iteration   how many there were
     seconds     time they took, without what watchers took
     history     the objectives that tell whether to stop
-    note        what else there is to tell
+    status      what else there is to report
     outcome     gives the state that the run would come to, were it to end now
     """
 
     iteration: int
     seconds: float
     history: Sequence[float]
-    note: str
+    status: str
     outcome: Callable[[], Any]
 
 
-class Watcher(Protocol):
+class Callback(Protocol):
     """Someone who looks on while a model is trained. With several processes those of all look on alike, or those of one."""
 
-    def __call__(self, moment: Moment, /) -> None:
+    def __call__(self, info: IterationInfo, /) -> None:
         """Take note of the run after each iteration."""
 
 
@@ -92,7 +92,7 @@ class Fitted:
     state       the last state
     history     the objective, one value for each iteration
     documents   one row for each document
-    stopped_by  why it ended: settled, iterations, time or interrupted
+    stopped_by  why it ended: converged, iterations, time or interrupted
     seconds     time that the iterations took, without what watchers took; that of all parts of a run that was resumed
     """
 
@@ -125,36 +125,39 @@ def run(
     engine: Engine,
     *,
     stop: StopRule,
-    watch: Watcher | None = None,
+    watch: Callback | None = None,
     checkpoints: Checkpoints | None = None,
 ) -> Fitted:
     """Train until the rule says stop; Ctrl-C stops early and keeps what there is."""
     work_dir = checkpoints.directory.parent if checkpoints else None
-    with engine.place(shards, work_dir) as placed, CtrlC() as ctrl_c:
+    with engine.open(shards, work_dir) as placed, CtrlC() as ctrl_c:
         state, history, seconds = _start(algorithm, placed, checkpoints)
         stopwatch = Stopwatch(seconds)
         while True:
-            reason = INTERRUPTED if ctrl_c.pressed else stop(algorithm.to_judge(state, history), stopwatch.seconds())
-            if reason := placed.agree(reason):
+            reason = INTERRUPTED if ctrl_c.pressed else stop(algorithm.convergence_history(state, history), stopwatch.seconds())
+            if reason := placed.broadcast(reason):
                 break
-            stats = placed.step(algorithm.step, algorithm.to_send(state))
+            stats = placed.step(algorithm.step, algorithm.broadcast_view(state))
             history.append(algorithm.objective(state, stats))
             state = algorithm.update(state, stats)
             if watch:
-                to_judge, outcome = algorithm.to_judge(state, history), partial(algorithm.to_keep, state)
-                moment = Moment(len(history), stopwatch.seconds(), to_judge, algorithm.note(state), outcome)
-                stopwatch.without(partial(watch, moment))
-            if checkpoints and placed.agree(checkpoints.due()):
+                convergence_history, outcome = (
+                    algorithm.convergence_history(state, history),
+                    partial(algorithm.final_state, state),
+                )
+                info = IterationInfo(len(history), stopwatch.seconds(), convergence_history, algorithm.status(state), outcome)
+                stopwatch.without(partial(watch, info))
+            if checkpoints and placed.broadcast(checkpoints.due()):
                 checkpoints.save(placed, algorithm, state, history, stopwatch.seconds())
         seconds = stopwatch.seconds()
         if checkpoints and reason == INTERRUPTED:
             checkpoints.save(placed, algorithm, state, history, seconds)
-        kept = algorithm.to_keep(state)
+        kept = algorithm.final_state(state)
         documents = placed.documents(partial(algorithm.document_rows, kept))
         return Fitted(kept, history, documents, reason, seconds)
 
 
-def _start(algorithm: Algorithm, placed: Placed, checkpoints: Checkpoints | None) -> tuple[Any, list[float], float]:
+def _start(algorithm: Algorithm, placed: Session, checkpoints: Checkpoints | None) -> tuple[Any, list[float], float]:
     if checkpoints and checkpoints.resume:
         return checkpoints.load(placed, algorithm)
-    return algorithm.start(placed.begin(algorithm.begin)), [], 0.0
+    return algorithm.init_state(placed.begin(algorithm.init_shard)), [], 0.0

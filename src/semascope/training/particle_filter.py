@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from semascope.corpus.csr import CSR
 from semascope.corpus.labels import LabelRows
-from semascope.corpus.rows import Rows
-from semascope.kernels.particles import N_DOCUMENTS
-from semascope.kernels.remembering import TICK, learn_documents, rejuvenate, resample
-from semascope.kernels.resampling import forget
-from semascope.training.particles import Particles
+from semascope.kernels.particle_filter import N_DOCUMENTS
+from semascope.kernels.rejuvenation import TICK, learn_documents, rejuvenate, resample
+from semascope.kernels.resampling import reset_weights
+from semascope.training.particle_state import Particles
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,16 +33,16 @@ PASSES = 20
 BURST = 5
 """How often to look again at a document when it is settled."""
 
-MOST_OPEN = 1 << 14
+MAX_OPEN = 1 << 14
 """Words of open documents to remember. It takes long streams of words that tell little for so many to come together."""
 
 NEVER = 1 << 62
 
 
-class LabelledBatch(NamedTuple):
+class LabeledBatch(NamedTuple):
     """Documents to learn, and their labels."""
 
-    rows: Rows
+    rows: CSR
     labels: LabelRows
     n_labels: int
 
@@ -68,7 +68,7 @@ class ParticleFilter:
     half_life: float | None
     seed: int
 
-    def learn(self, state: Particles, batch: LabelledBatch) -> Particles:
+    def learn(self, state: Particles, batch: LabeledBatch) -> Particles:
         """Learn documents, in their order; the particles are written over."""
         state.have_labels(batch.n_labels)
         first, last, scores = 0, len(batch.rows.ends) - 1, np.zeros(2)
@@ -77,15 +77,13 @@ class ParticleFilter:
         state.scores = (float(scores[0]), float(scores[1]))
         return state
 
-    def _learn_some(
-        self, particles: Particles, batch: LabelledBatch, first: int, last: int, scores: NDArray[np.float64]
-    ) -> int:
+    def _learn_some(self, particles: Particles, batch: LabeledBatch, first: int, last: int, scores: NDArray[np.float64]) -> int:
         """Learn up to where something else is to be done first, and do that; give the next document."""
         before = int(particles.tables.numbers[N_DOCUMENTS])
         stop, begins = min(last, first + self._until_stop(before)), self.memory > 0 and before < self.n_initial
         again = (0.0, self.memory, NEVER, 0, 0)
         if not begins:
-            again = (self.threshold, self.memory, MOST_OPEN, BURST if self.memory else 0, self.rejuvenation)
+            again = (self.threshold, self.memory, MAX_OPEN, BURST if self.memory else 0, self.rejuvenation)
         reached = learn_documents(
             particles.tables, particles.memory, *batch.rows, *batch.labels, first, stop, self.alpha, self.eta, self.published,
             *again, self.keeping, self._seeds, scores,
@@ -98,7 +96,7 @@ class ParticleFilter:
             resample(particles.tables, particles.memory, 1, self.memory, 0, *prior, self._seeds)
             rejuvenate(particles.tables, particles.memory, PASSES, *prior)
         if self.half_life is not None and before < now and now % self._tick == 0:
-            forget(particles.tables, self.keeping)
+            reset_weights(particles.tables, self.keeping)
             particles.memory.numbers[TICK] += 1
         return int(reached)
 
@@ -107,7 +105,7 @@ class ParticleFilter:
         initial = self.n_initial - n_documents if n_documents < self.n_initial else NEVER
         return min(initial, NEVER if self.half_life is None else self._tick - n_documents % self._tick)
 
-    def _make_room(self, particles: Particles, batch: LabelledBatch, document: int) -> None:
+    def _make_room(self, particles: Particles, batch: LabeledBatch, document: int) -> None:
         own = slice(batch.rows.ends[document], batch.rows.ends[document + 1])
         n_entries, n_labels = int(own.stop - own.start), int(batch.labels.ends[document + 1] - batch.labels.ends[document])
         particles.have_pairs(n_entries * n_labels)

@@ -4,27 +4,54 @@ from __future__ import annotations
 
 import signal
 import threading
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import FrameType, TracebackType
 from typing import Any
 
-INTERRUPTED = "interrupted"
 SETTLED = "settled"
+"""What convergence was called in 0.1."""
+
+
+class StopReason(str):
+    """Why a fit ended. That it converged was called "settled" in 0.1: comparing with that still works, with a warning."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, reason: str) -> StopReason:
+        """Return a reason as it is called now."""
+        return cls("converged" if reason == SETTLED else reason)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, str) and str.__eq__(other, SETTLED) is True:
+            warnings.warn('stopped_by_ is "converged" where it was "settled"', DeprecationWarning, stacklevel=2)
+            return str.__eq__(self, "converged")
+        return str.__eq__(self, other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = str.__hash__
+
+
+CONVERGED = StopReason("converged")
+INTERRUPTED = "interrupted"
 ITERATIONS = "iterations"
 TIME = "time"
 
 
 @dataclass(frozen=True)
 class StopRule:
-    """Stop when the objective settles, or after so many iterations or seconds.
+    """Stop when the objective has converged, or after so many iterations or seconds.
 
     Parameters
     ----------
     max_iter : int
         Most iterations.
     tol : float
-        The objective has settled when an iteration changes it by less than this share of itself.
+        The objective has converged when an iteration changes it by less than this share of itself.
     max_seconds : float, optional
         Most seconds; the iteration under way is finished.
     """
@@ -34,11 +61,11 @@ class StopRule:
     max_seconds: float | None = None
 
     def __call__(self, history: Sequence[float], seconds: float) -> str | None:
-        """Give the reason to stop, or None."""
+        """Return the reason to stop; None to go on."""
         if len(history) >= self.max_iter:
             return ITERATIONS
         if len(history) >= 2 and abs(history[-1] - history[-2]) < self.tol * abs(history[-2]):
-            return SETTLED
+            return CONVERGED
         if self.max_seconds is not None and seconds >= self.max_seconds:
             return TIME
         return None

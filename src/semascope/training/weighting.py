@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from semascope.corpus.rows import Rows
+from semascope.corpus.csr import CSR
 from semascope.corpus.shards import Shard
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Weighting(NamedTuple):
     of_word: Callable[[WordFacts], NDArray[np.float64]] | None = None
     unit: bool = False
 
-    def values(self, rows: Rows, n_tokens: float, of_word: NDArray[np.float64], dtype: Any) -> NDArray[Any]:
+    def values(self, rows: CSR, n_tokens: float, of_word: NDArray[np.float64], dtype: Any) -> NDArray[Any]:
         """Entries of some documents, in the order of their counts."""
         values = self._undivided(rows.counts, rows.words, n_tokens, of_word.astype(dtype))
         if self.unit and len(values):

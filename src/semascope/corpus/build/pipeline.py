@@ -13,19 +13,18 @@ from typing import Any, NamedTuple, Protocol
 
 import polars as pl
 
-from semascope.corpus.analyze import Analyzer
-from semascope.corpus.analyzers import Analyzers, analyzer_of, analyzers_of, for_vocabulary
-from semascope.corpus.count import CorpusCounter, LanguageCounter, RowCounter
-from semascope.corpus.documents import check_unique, numbered, without_empty_columns
-from semascope.corpus.lexicon import Lexicon, said
-from semascope.corpus.number import CountedLanguages, within_limits
-from semascope.corpus.pieces import PieceList, Pieces
-from semascope.corpus.read import Documents, read
-from semascope.corpus.readers.bunch import is_bunch
+from semascope.corpus.build.counters import CorpusCounter, LanguageCounter, RowCounter
+from semascope.corpus.build.spool import PieceList, Pieces
+from semascope.corpus.build.vocabulary import CountedLanguages, prune
+from semascope.corpus.csr import CSR, concatenate
+from semascope.corpus.fields import check_unique, default_ids, without_empty_columns
+from semascope.corpus.lexicon import Lexicon, describe_languages
 from semascope.corpus.readers.counts import CountedDocuments
+from semascope.corpus.readers.sklearn_bunch import is_bunch
+from semascope.corpus.readers.sources import Documents, read
 from semascope.corpus.readers.tables import IN_MEMORY, whole_frame
-from semascope.corpus.rows import Rows, joined
-from semascope.corpus.texts import ByLanguage, as_column, in_column
+from semascope.corpus.text.analyzer import Analyzer, Analyzers, analyzer_of, analyzers_of, for_vocabulary
+from semascope.corpus.text.multilingual import ByLanguage, as_column, in_column
 from semascope.errors import InputError, SourceError
 
 Source = Documents | CountedDocuments
@@ -51,7 +50,7 @@ class Sink(Protocol):
     def documents(self, frame: pl.DataFrame, /) -> None:
         """Receive documents."""
 
-    def rows(self, rows: Rows, /) -> None:
+    def rows(self, rows: CSR, /) -> None:
         """Receive the rows of documents, in the order of these."""
 
     def finish(self, lexicon: Lexicon, analyzers: Analyzers | None) -> None:
@@ -61,7 +60,7 @@ class Sink(Protocol):
 class Contents(NamedTuple):
     """A corpus in memory, as the constructor of `Corpus` takes it."""
 
-    rows: Rows
+    rows: CSR
     lexicon: Lexicon
     documents: pl.DataFrame | Mapping[str, Any]
     analyzer: Analyzers | None
@@ -82,7 +81,7 @@ class MemorySink:
     def __init__(self, documents: Mapping[str, Any] | None = None) -> None:
         self._columns = documents
         self._frames: list[pl.DataFrame] = []
-        self._rows: list[Rows] = []
+        self._rows: list[CSR] = []
 
     def pieces(self) -> PieceList:
         return PieceList()
@@ -90,11 +89,11 @@ class MemorySink:
     def documents(self, frame: pl.DataFrame, /) -> None:
         self._frames.append(frame)
 
-    def rows(self, rows: Rows, /) -> None:
+    def rows(self, rows: CSR, /) -> None:
         self._rows.append(rows)
 
     def finish(self, lexicon: Lexicon, analyzers: Analyzers | None) -> None:
-        rows = joined(self._rows)
+        rows = concatenate(self._rows)
         self._rows.clear()  # before ids are compared, which takes memory, too
         self.contents = Contents(rows, lexicon, self._all_documents(), analyzers)
 
@@ -131,7 +130,7 @@ def build_corpus(
         counted = _count(blocks, counter, pieces, sink, watch)
         if vocabulary is None:
             counted = _within_limits(counted, analyzers)
-            see_that_there_are_words(counted, analyzers)
+            check_has_words(counted, analyzers)
         elif extend:
             vocabulary = vocabulary.extended(_within_limits(counted, analyzers).lexicon)
         for rows in counted.rows():
@@ -166,7 +165,7 @@ def _count(
 def _within_limits(counted: CountedLanguages, analyzers: Analyzers) -> CountedLanguages:
     """Apply the limits of each language to its words."""
     parts = counted.by_language.items()
-    limited = {language: within_limits(part, analyzer_of(analyzers, language)) for language, part in parts}
+    limited = {language: prune(part, analyzer_of(analyzers, language)) for language, part in parts}
     return replace(counted, by_language=limited)
 
 
@@ -182,7 +181,7 @@ def blocks_of(source: Source, language: str | None, wanted: Collection[str] | No
     given = _counts_in(source) if isinstance(source, CountedDocuments) else _texts_in(source, language, wanted)
     n_documents = 0
     for content, documents in given:
-        yield Block(content, numbered(documents, n_documents))
+        yield Block(content, default_ids(documents, n_documents))
         n_documents += len(documents)
         del content, documents
     if n_documents == 0:
@@ -194,12 +193,12 @@ def _texts_in(
 ) -> Iterator[tuple[ByLanguage, pl.DataFrame]]:
     for frame in source:
         texts = in_column(frame["text"], language, wanted)
-        see_that_there_are_languages(texts, wanted)
+        check_has_languages(texts, wanted)
         yield texts, frame.with_columns(as_column(texts))
         del texts, frame
 
 
-def _counts_in(source: CountedDocuments) -> Iterator[tuple[Rows, pl.DataFrame]]:
+def _counts_in(source: CountedDocuments) -> Iterator[tuple[CSR, pl.DataFrame]]:
     for frame, rows in source:
         yield rows, frame
 
@@ -240,15 +239,15 @@ def _nothing_in(source: Source) -> str:
     return f"{source.source}: there are no documents."
 
 
-def see_that_there_are_languages(by_language: ByLanguage, wanted: Collection[str] | None) -> None:
+def check_has_languages(by_language: ByLanguage, wanted: Collection[str] | None) -> None:
     """Say that there is nothing to count where texts are in no language at all."""
     if not by_language:
-        wanted_here = "" if wanted is None else f" of the vocabulary; there {said(tuple(wanted))}"
+        wanted_here = "" if wanted is None else f" of the vocabulary; there {describe_languages(tuple(wanted))}"
         msg = f"no text is in a language{wanted_here}."
         raise InputError(msg)
 
 
-def see_that_there_are_words(counted: CountedLanguages, analyzers: Analyzers) -> None:
+def check_has_words(counted: CountedLanguages, analyzers: Analyzers) -> None:
     """Say of which language no word is left, and why."""
     parts = counted.by_language
     for language, part in parts.items():

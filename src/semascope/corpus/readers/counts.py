@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import polars as pl
 
+from semascope.corpus.csr import CSR
 from semascope.corpus.readers.files import BadRecords
 from semascope.corpus.readers.vocabularies import Vocabulary, read_vocabulary
-from semascope.corpus.rows import Rows
 from semascope.errors import SourceError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-LARGEST_NUMBER = 2**31 - 1
+MAX_NUMBER = 2**31 - 1
 """Words and documents are numbered with 32 bits."""
-MOST_NAMELESS = 1 << 26
+MAX_UNNAMED = 1 << 26
 """So many words without names, or documents without words, are more likely a mistake in the file."""
-LARGEST_COUNT = float(np.finfo(np.float32).max)
+MAX_COUNT = float(np.finfo(np.float32).max)
 
-Block = tuple[pl.DataFrame, Rows]
+Block = tuple[pl.DataFrame, CSR]
 
 
 @dataclass
@@ -116,14 +116,14 @@ OpenStream = Callable[[BadRecords], Stream]
 
 
 def counted_blocks(source: str, open_stream: OpenStream, bad: BadRecords) -> Generator[Block, None, pl.Series]:
-    """Give blocks of documents, and at last the words.
+    """Return blocks of documents, and at last the words.
 
     The entries are gone through twice, first to see whether they come row by row. If they do, no more than a block of them is
     held in memory; otherwise all are, and sorted.
     """
     stream = open_stream(bad if bad.notes is None else BadRecords([]))
     in_order = _in_order(stream.blocks)
-    if stream.words is None and stream.n_words > MOST_NAMELESS:
+    if stream.words is None and stream.n_words > MAX_UNNAMED:
         msg = f"{source}: {stream.n_words:,} words without names are too many; give a vocabulary, or mend the number."
         raise SourceError(msg)
     stream = open_stream(bad)
@@ -172,25 +172,25 @@ def _block(stream: Stream, first: int, last: int, entries: Entries) -> Block:
     return frame, _rows(entries, first, last)
 
 
-def _rows(entries: Entries, first: int, last: int) -> Rows:
+def _rows(entries: Entries, first: int, last: int) -> CSR:
     """Sort the entries, add those that stand twice, and drop zeros."""
     next_row, next_word = np.diff(entries.rows), np.diff(entries.words)
     if not np.all((next_row > 0) | ((next_row == 0) & (next_word > 0))):
         entries = _sorted(entries)
         starts = np.flatnonzero(np.concatenate([[True], np.diff(entries.rows) + np.abs(np.diff(entries.words)) > 0]))
-        added = np.minimum(np.add.reduceat(entries.counts, starts), LARGEST_COUNT)
+        added = np.minimum(np.add.reduceat(entries.counts, starts), MAX_COUNT)
         entries = Entries(entries.rows[starts], entries.words[starts], added)
     counts = entries.counts.astype(np.float32)
     kept = counts > 0
     ends = np.searchsorted(entries.rows[kept], np.arange(first, last + 1))
-    return Rows(ends.astype(np.int64), entries.words[kept].astype(np.int32), counts[kept])
+    return CSR(ends.astype(np.int64), entries.words[kept].astype(np.int32), counts[kept])
 
 
 # --- what every format checks ----------------------------------------------------------------------------------------------
 
 
 def as_whole(cell: bytes, noun: str, first: int, last: int) -> int:
-    """Give a number within bounds; ValueError says what is wrong."""
+    """Return a number within bounds; ValueError says what is wrong."""
     try:
         number = int(cell) if b"_" not in cell else None
     except ValueError:
@@ -205,12 +205,12 @@ def as_whole(cell: bytes, noun: str, first: int, last: int) -> int:
 
 
 def as_count(cell: bytes) -> float:
-    """Give a count; ValueError says what is wrong."""
+    """Return a count; ValueError says what is wrong."""
     try:
         count = float(cell) if b"_" not in cell else None
     except ValueError:
         count = None
-    if count is None or not 0 <= count <= LARGEST_COUNT:
+    if count is None or not 0 <= count <= MAX_COUNT:
         msg = f"the count {_shown(cell)} is not a number that is finite and not negative"
         raise ValueError(msg)
     return count
@@ -218,7 +218,7 @@ def as_count(cell: bytes) -> float:
 
 def possible(counts: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Tell which values can be counts."""
-    return (counts >= 0) & (counts <= LARGEST_COUNT)
+    return (counts >= 0) & (counts <= MAX_COUNT)
 
 
 def _shown(cell: bytes) -> str:

@@ -15,7 +15,7 @@ import polars as pl
 from semascope.errors import InputError, SourceError
 
 BLOCK_BYTES = 1 << 23
-MOST_ITEMS = 1 << 16
+MAX_ITEMS = 1 << 16
 _BOM = codecs.BOM_UTF8
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _SPACES = b" \t\r\n"
@@ -48,7 +48,7 @@ def open_bytes(path: Path) -> IO[bytes]:
 
 
 def chunks_of(path: Path) -> Iterator[bytes]:
-    """Give a file's bytes, unpacked, piece by piece."""
+    """Return a file's bytes, unpacked, piece by piece."""
     try:
         with open_bytes(path) as file:
             while chunk := file.read(BLOCK_BYTES):
@@ -59,7 +59,7 @@ def chunks_of(path: Path) -> Iterator[bytes]:
 
 
 def first_bytes(path: Path, size: int = 64) -> bytes:
-    """Give the first bytes of a file that are neither a byte order mark nor blank."""
+    """Return the first bytes of a file that are neither a byte order mark nor blank."""
     start = next(chunks_of(path), b"")
     if encoding_by_mark(start):
         start = start.decode("utf-16", "replace").encode(errors="replace")
@@ -110,13 +110,13 @@ def blocks_of_lines(path: Path, encoding: str | None = None) -> Iterator[bytes]:
 
 
 def lines_of(path: Path, encoding: str | None = None) -> Iterator[str]:
-    """Give the lines of a file with their ends; bytes that are not UTF-8 become lone surrogates, which `undecodable` finds."""
+    """Return the lines of a file with their ends; bytes that are not UTF-8 become lone surrogates, which `undecodable` finds."""
     for block in blocks_of_lines(path, encoding_of(path, encoding)):
         yield from text_lines(block)
 
 
 def text_lines(block: bytes) -> list[str]:
-    """Give the lines of a block with their ends; only a line feed ends one."""
+    """Return the lines of a block with their ends; only a line feed ends one."""
     lines = block.decode("utf-8", "surrogateescape").split("\n")
     return [line + "\n" for line in lines[:-1]]
 
@@ -128,7 +128,7 @@ def in_blocks(items: Iterable[T], size: Callable[[T], int]) -> Iterator[list[T]]
     for item in items:
         block.append(item)
         filled += size(item)
-        if filled >= BLOCK_BYTES or len(block) >= MOST_ITEMS:
+        if filled >= BLOCK_BYTES or len(block) >= MAX_ITEMS:
             yield block
             block, filled = [], 0
     if block:
@@ -151,7 +151,7 @@ def not_utf_8(byte: int, position: int) -> str:
 
 
 def decoded(content: bytes, encoding: str | None) -> str:
-    """Give bytes as text; ValueError says what is wrong."""
+    """Return bytes as text; ValueError says what is wrong."""
     try:
         return content.decode(encoding or "utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:

@@ -9,14 +9,14 @@ from typing import NoReturn
 
 import polars as pl
 
-from semascope.corpus.readers.fields import Fields, Record, records_as_documents
 from semascope.corpus.readers.files import BadRecords, chunks_of, decoded, encoding_by_mark
+from semascope.corpus.readers.record_fields import Fields, Record, records_as_documents
 from semascope.errors import SourceError
 from semascope.storage import is_directory_of
 
 
 def read_folder(path: Path, fields: Fields, encoding: str | None, bad: BadRecords) -> Iterator[pl.DataFrame]:
-    """Give blocks of documents, in the order of their paths."""
+    """Return blocks of documents, in the order of their paths."""
     kind = is_directory_of(path)
     if kind is not None:
         msg = f"{path}: is a semascope {kind} already; expected documents, a file or a folder of text files."

@@ -1,6 +1,6 @@
 """JSON lines, plain or gzipped: fast by polars, block by block; line by line where a block has anything out of the ordinary.
 
-What a line gives does not depend on its neighbours: whatever polars would read otherwise than Python's json makes its block go
+What a line gives does not depend on its neighbors: whatever polars would read otherwise than Python's json makes its block go
 line by line.
 """
 
@@ -18,9 +18,9 @@ from typing import Any
 
 import polars as pl
 
-from semascope.corpus.lexicon import said
-from semascope.corpus.readers.fields import Fields, Schema, joined, separated, text_by_language
+from semascope.corpus.lexicon import describe_languages
 from semascope.corpus.readers.files import POLARS_REFUSES, BadRecords, blocks_of_lines, not_utf_8
+from semascope.corpus.readers.record_fields import Fields, Schema, joined, separated, text_by_language
 from semascope.errors import SourceError
 
 _TEXT = "\0text"
@@ -28,7 +28,7 @@ _TEXT = "\0text"
 
 
 def read_json_lines(path: Path, fields: Fields, encoding: str | None, bad: BadRecords) -> Iterator[pl.DataFrame]:
-    """Give blocks of documents."""
+    """Return blocks of documents."""
     _require_fields(path, fields, encoding)
     if fields.texts is not None and not fields.languages:
         fields = replace(fields, languages=_languages_in(path, fields.texts, encoding))
@@ -83,14 +83,14 @@ def _require_fields(path: Path, fields: Fields, encoding: str | None) -> None:
     missing = fields.missing(names, "field", "no line has a") if names else None
     languages = _languages_of(records, str(fields.texts))
     if missing is None and languages and (unknown := [one for one in fields.languages if one in keys]):
-        missing = f"no line has a text in {unknown[0]!r}; {said(languages)}."
+        missing = f"no line has a text in {unknown[0]!r}; {describe_languages(languages)}."
     if missing:  # otherwise it is not JSON at all, and reading it will name the line
         msg = f"{path}: {missing}"
         raise SourceError(msg)
 
 
 def _languages_in(path: Path, name: str, encoding: str | None) -> tuple[str, ...]:
-    """Give all languages of the objects in a field, in the order of their first appearance; the whole file is read for it."""
+    """Return all languages of the objects in a field, in the order of their first appearance; the whole file is read for it."""
     found: dict[str, None] = {}
     for block in blocks_of_lines(path, encoding):
         found.update(dict.fromkeys(_languages_of(_records_in(block.split(b"\n")), name)))
@@ -106,7 +106,7 @@ def _languages_of(records: Iterable[Mapping[str, Any]], name: str) -> list[str]:
 
 
 def _records_in(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
-    """Give the objects in lines; what is none is passed over."""
+    """Return the objects in lines; what is none is passed over."""
     for line in lines:
         with suppress(ValueError, RecursionError):
             record = json.loads(line.decode("utf-8"))
@@ -164,7 +164,7 @@ def _read_line_by_line(path: Path, block: bytes, first_line: int, columns: _Colu
 
 
 def record_in(line: bytes) -> dict[str, Any]:
-    """Give the object in a line; `explained` says what is wrong with one that has none."""
+    """Return the object in a line; `explained` says what is wrong with one that has none."""
     record = json.loads(line.decode("utf-8"), object_pairs_hook=_first_of_each)
     if not isinstance(record, dict):
         msg = f"expected a JSON object, found {kind_of(record)}"
@@ -194,7 +194,7 @@ def _document(line: bytes, columns: _Columns) -> dict[str, Any]:
 
 
 def _by_language(name: str, value: Any, fields: Fields) -> dict[str, str | None]:
-    """Give the texts of an object in the languages that are wanted."""
+    """Return the texts of an object in the languages that are wanted."""
     if not isinstance(value, dict | None):
         msg = f"field {name!r} should be an object of language and text, but is {kind_of(value)}"
         raise ValueError(msg)
@@ -212,7 +212,7 @@ def _string(name: str, value: Any) -> str | None:
 
 
 def _as_text(value: Any) -> str | None:
-    """Give a string as it is, and anything else as JSON; whole numbers without a point, as polars writes them."""
+    """Return a string as it is, and anything else as JSON; whole numbers without a point, as polars writes them."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if not isinstance(value, str):

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from semascope.corpus.readers.counts import LARGEST_NUMBER, CountOptions, Entries, Stream, as_count, as_whole, possible
+from semascope.corpus.readers.counts import MAX_NUMBER, CountOptions, Entries, Stream, as_count, as_whole, possible
 from semascope.corpus.readers.files import BadRecords, blocks_of_lines, encoding_of
 
 
@@ -16,7 +16,7 @@ def open_ldac(path: Path, options: CountOptions, bad: BadRecords) -> Stream:
     """Open a file with a document on each line: the number of its distinct words, then word:count, words from 0."""
     words = options.words()
     stream = Stream(n_words=len(words) if words else 0, words=words)
-    stream.blocks = _ldac_blocks(path, stream, LARGEST_NUMBER if words is None else len(words), options.encoding, bad)
+    stream.blocks = _ldac_blocks(path, stream, MAX_NUMBER if words is None else len(words), options.encoding, bad)
     return stream
 
 
@@ -33,7 +33,7 @@ def _ldac_blocks(path: Path, stream: Stream, n_words: int, encoding: str | None,
 
 
 def _ldac_in_bulk(block: bytes, n_words: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """Give lengths of documents, words and counts; None when anything is odd."""
+    """Return lengths of documents, words and counts; None when anything is odd."""
     lines = [line for line in map(str.strip, block.decode("utf-8", "replace").split("\n")) if line]
     cells = pl.Series(lines, dtype=pl.String).str.split(" ")
     lengths = cells.list.len().cast(pl.Int64) - 1
@@ -69,7 +69,7 @@ def _ldac_by_line(
 
 def _ldac_document(line: bytes, n_words: int) -> list[tuple[int, float]]:
     stated, *pairs = line.split()
-    if as_whole(stated, "first", 0, LARGEST_NUMBER) != len(pairs):
+    if as_whole(stated, "first", 0, MAX_NUMBER) != len(pairs):
         msg = f"the line says {int(stated):,} words, but there are {len(pairs):,}"
         raise ValueError(msg)
     document = []

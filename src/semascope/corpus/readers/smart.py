@@ -8,8 +8,8 @@ from pathlib import Path
 
 import polars as pl
 
-from semascope.corpus.readers.fields import Fields, Record, parsed, records_as_documents
 from semascope.corpus.readers.files import BadRecords, lines_of, undecodable
+from semascope.corpus.readers.record_fields import Fields, Record, parsed, records_as_documents
 
 SECTIONS = {
     "T": "title",
@@ -25,12 +25,12 @@ _BEGINS_SECTION = re.compile(rf"\.([{''.join(SECTIONS)}])\s*")
 
 
 def read_smart(path: Path, fields: Fields, encoding: str | None, bad: BadRecords) -> Iterator[pl.DataFrame]:
-    """Give blocks of documents or queries."""
+    """Return blocks of documents or queries."""
     return records_as_documents(parsed(path, _records(path, encoding), _record, bad), fields, str(path))
 
 
 def _records(path: Path, encoding: str | None) -> Iterator[tuple[int, list[str]]]:
-    """Give the lines of each record, with the number of the first."""
+    """Return the lines of each record, with the number of the first."""
     place, lines = 1, list[str]()
     for number, line in enumerate(lines_of(path, encoding), start=1):
         if _identifier(line):

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from semascope.corpus.readers.fields import Fields, as_documents
 from semascope.corpus.readers.files import BLOCK_BYTES, BadRecords
+from semascope.corpus.readers.record_fields import Fields, as_documents
 from semascope.errors import InputError, SourceError
 
 IN_MEMORY = "the frame"
-MOST_ROWS = 1 << 20
+MAX_ROWS = 1 << 20
 _ARROW = b"ARROW1"
 _DAMAGED = "it is cut short, damaged or something else"
 
@@ -40,12 +40,12 @@ Opener = Callable[[Path, Choose, str | None, BadRecords], Chunks]
 
 
 def read_table(opener: Opener, path: Path, fields: Fields, encoding: str | None, bad: BadRecords) -> Iterator[pl.DataFrame]:
-    """Give blocks of documents from a table in a file."""
+    """Return blocks of documents from a table in a file."""
     return _documents(opener(path, _chooser(fields, str(path)), encoding, bad), fields, str(path), bad)
 
 
 def read_frame(frame: Any, fields: Fields, bad: BadRecords) -> Iterator[pl.DataFrame]:
-    """Give blocks of documents from a frame in memory."""
+    """Return blocks of documents from a frame in memory."""
     return _documents(open_frame(frame, _chooser(fields, IN_MEMORY)), fields, IN_MEMORY, bad)
 
 
@@ -83,7 +83,7 @@ def check_frame(frame: Any) -> None:
 
 
 def whole_frame(frame: Any) -> pl.DataFrame:
-    """Give a frame in memory as documents; columns other than id, text and labels stay as they are.
+    """Return a frame in memory as documents; columns other than id, text and labels stay as they are.
 
     A text that is a struct is one of several languages.
     """
@@ -113,7 +113,7 @@ def _chooser(fields: Fields, source: str) -> Choose:
 
 
 def chosen_of(there: Sequence[str], choose: Choose, source: Path | str) -> list[str]:
-    """Give the columns that are wanted, each of which must be there once."""
+    """Return the columns that are wanted, each of which must be there once."""
     chosen = choose(there)
     twice = next((name for name in chosen if there.count(name) > 1), None)
     if twice is not None:
@@ -132,7 +132,7 @@ def open_parquet(path: Path, choose: Choose, encoding: str | None, bad: BadRecor
     with _named(path, f"cannot be read as Parquet; {_DAMAGED}"), pq.ParquetFile(path) as file:
         columns = chosen_of(file.schema_arrow.names, choose, path)
         size = sum(file.metadata.row_group(number).total_byte_size for number in range(file.num_row_groups))
-        n_rows = min(MOST_ROWS, max(1, BLOCK_BYTES * file.metadata.num_rows // max(size, 1)))
+        n_rows = min(MAX_ROWS, max(1, BLOCK_BYTES * file.metadata.num_rows // max(size, 1)))
         yield from _of_batches(file.iter_batches(n_rows, columns=columns), columns)
 
 
@@ -165,7 +165,7 @@ def open_frame(frame: Any, choose: Choose) -> Chunks:
 
 
 def held(frame: Any) -> Any:
-    """Give a frame that can be gone through many times: what can be read once, as a stream, is read into memory."""
+    """Return a frame that can be gone through many times: what can be read once, as a stream, is read into memory."""
     import pyarrow as pa
 
     if isinstance(frame, pl.DataFrame | pl.LazyFrame | pa.Table | pa.RecordBatch) or _is_pandas(frame) or _is_dataset(frame):
@@ -190,12 +190,12 @@ def _wanted_of_pandas(frame: Any, choose: Choose) -> Any:
 
 
 def _of_batches(batches: Iterable[Any], columns: list[str]) -> Chunks:
-    """Give chunks of bounded size, each checked: a damaged file must not be followed out of its bounds."""
+    """Return chunks of bounded size, each checked: a damaged file must not be followed out of its bounds."""
     n_before = 0
     for batch in batches:
         batch = batch.select(columns)
         batch.validate(full=True)
-        step = min(MOST_ROWS, max(1, BLOCK_BYTES * batch.num_rows // max(batch.nbytes, 1)))
+        step = min(MAX_ROWS, max(1, BLOCK_BYTES * batch.num_rows // max(batch.nbytes, 1)))
         for start in range(0, batch.num_rows, step):
             frame = pl.DataFrame(batch.slice(start, step))
             yield Chunk(frame, range(n_before + start + 1, n_before + start + len(frame) + 1), "row")

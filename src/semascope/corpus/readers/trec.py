@@ -1,4 +1,4 @@
-"""TREC collections: documents and topics between tags, and judgements of relevance."""
+"""TREC collections: documents and topics between tags, and judgments of relevance."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 
 import polars as pl
 
-from semascope.corpus.readers.fields import Fields, Record, parsed, records_as_documents
 from semascope.corpus.readers.files import BadRecords, checked_encoding, lines_of, undecodable
+from semascope.corpus.readers.record_fields import Fields, Record, parsed, records_as_documents
 from semascope.errors import SourceError
 
 DOCUMENT_FIELDS = {"docno": "id", "head": "title", "headline": "title"}
@@ -26,12 +26,12 @@ _HEADING = re.compile(r"\s*(?:Number|Topic|Description|Narrative|Domain|Summary|
 
 
 def read_trec(path: Path, fields: Fields, encoding: str | None, bad: BadRecords) -> Iterator[pl.DataFrame]:
-    """Give blocks of documents, or of topics with the title as their text."""
+    """Return blocks of documents, or of topics with the title as their text."""
     return records_as_documents(parsed(path, _records(path, encoding), _record, bad), fields, str(path))
 
 
 def _records(path: Path, encoding: str | None) -> Iterator[tuple[int, str]]:
-    """Give what each record holds, from its tag to the one that closes it, with the line where it begins."""
+    """Return what each record holds, from its tag to the one that closes it, with the line where it begins."""
     place, parts = 1, list[str]()
     for number, line in enumerate(lines_of(path, encoding), start=1):
         rest = line
@@ -108,7 +108,7 @@ def _plain(content: str) -> str:
 
 
 def read_qrels(path: str | Path, *, encoding: str | None = None) -> pl.DataFrame:
-    """Read judgements of relevance: lines of query, iteration, document and relevance, as trec_eval takes them.
+    """Read judgments of relevance: lines of query, iteration, document and relevance, as trec_eval takes them.
 
     Returns
     -------
@@ -134,20 +134,20 @@ def read_qrels(path: str | Path, *, encoding: str | None = None) -> pl.DataFrame
     for number, line in enumerate(lines_of(path, checked_encoding(encoding)), start=1):
         if not line.strip():
             continue
-        query, document, relevance = _judgement(f"{path}, line {number}", line)
+        query, document, relevance = _judgment(f"{path}, line {number}", line)
         first = places.setdefault((query, document), number)
         if first != number:
             msg = f"{path}, line {number}: query {query} and document {document} were judged on line {first} already."
             raise SourceError(msg)
         relevances.append(relevance)
     if not places:
-        msg = f"{path}: there are no judgements: the file is empty."
+        msg = f"{path}: there are no judgments: the file is empty."
         raise SourceError(msg)
     pairs = {"query": [query for query, _ in places], "document": [document for _, document in places]}
     return pl.DataFrame(pairs | {"relevance": relevances}, schema_overrides={"relevance": pl.Int64})
 
 
-def _judgement(where: str, line: str) -> tuple[str, str, int]:
+def _judgment(where: str, line: str) -> tuple[str, str, int]:
     problem, cells = undecodable(line), line.split()
     if problem is None and len(cells) != 4:
         problem = f"expected query, iteration, document and relevance, found {len(cells)} values"

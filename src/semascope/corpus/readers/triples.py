@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 
 from semascope.corpus.readers.counts import CountOptions, Entries, Stream, possible
-from semascope.corpus.readers.fields import as_text, listed
 from semascope.corpus.readers.files import BadRecords
+from semascope.corpus.readers.record_fields import as_text, listed
 from semascope.corpus.readers.tables import Choose, Chunk, Chunks, Opener
 from semascope.errors import SourceError
 
@@ -80,7 +80,7 @@ class Names:
         self._numbers: dict[str, int] = {}
 
     def numbers_of(self, names: pl.Series) -> np.ndarray:
-        """Give the number of each name; new names get the next numbers."""
+        """Return the number of each name; new names get the next numbers."""
         distinct = names.unique(maintain_order=True)
         for name in distinct:
             if self._numbers.setdefault(name, len(self.names)) == len(self.names):

@@ -15,7 +15,7 @@ Vocabulary = str | Path | Sequence[str] | Mapping[Any, Any]
 
 _NUMBERED_LINE = re.compile(r"(\d{1,9})\t([^\t]+)\t\d+\s*")
 """A word in the text file of a gensim dictionary: number, word, and how many documents have it."""
-_MOST_GAPS = 1 << 20
+_MAX_GAPS = 1 << 20
 
 
 class NumberedWords(list[str]):
@@ -23,7 +23,7 @@ class NumberedWords(list[str]):
 
 
 def read_vocabulary(source: Vocabulary, encoding: str | None) -> list[str]:
-    """Give the words of a file, a sequence, or a dictionary such as gensim's or the `vocabulary_` of a vectorizer."""
+    """Return the words of a file, a sequence, or a dictionary such as gensim's or the `vocabulary_` of a vectorizer."""
     words: list[str]
     if isinstance(source, Mapping):
         words, where = _by_number(_numbers_first(source), "the vocabulary"), "the vocabulary, word"
@@ -72,7 +72,7 @@ def _by_number(pairs: list[tuple[int, str]], source: str) -> NumberedWords:
         msg = f"{source}: each word needs a number of its own, of at least 0."
         raise SourceError(msg)
     n_words = max(numbers, default=-1) + 1
-    if n_words > len(pairs) + _MOST_GAPS:
+    if n_words > len(pairs) + _MAX_GAPS:
         msg = f"{source}: the numbers go to {n_words - 1:,}, but there are {len(pairs):,} words; mend the numbers."
         raise SourceError(msg)
     words = NumberedWords(f"x{number}" for number in range(n_words))

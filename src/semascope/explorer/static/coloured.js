@@ -1,18 +1,18 @@
-// Texts in which every word has the colour of the topic that it is due to, the mixture as a bar, and a legend that turns
+// Texts in which every word has the color of the topic that it is due to, the mixture as a bar, and a legend that turns
 // topics on and off.
 
 import { h, s } from "./dom.js";
 import { percent, spokenLanguage } from "./format.js";
 import { figure } from "./figure.js";
 import { cut } from "./marks.js";
-import { colour, COLOURS, stripes, TOLD_APART } from "./palette.js";
+import { color, COLORS, stripes, TOLD_APART } from "./palette.js";
 import { link } from "./router.js";
 
 /**
  * topics: {topic, title, share}, the largest first; texts: {language, text, words: [{start, end, topic, weight}]}.
  * Gives the elements `mixture` and `reading`.
  */
-export function coloured({ topics, texts, about, name }) {
+export function colored({ topics, texts, about, name }) {
   const places = new Map(topics.map((topic, i) => [topic.topic, i]));
   const off = new Set();
   const reading = h(
@@ -42,10 +42,10 @@ function legend(topics, about, toggle) {
       type: "button",
       class: "toggle",
       "aria-pressed": "true",
-      title: "Colour its words or not",
-      "aria-label": `Colour the words of ${title}`,
+      title: "Color its words or not",
+      "aria-label": `Color the words of ${title}`,
     });
-    button.append(h("span", { class: `swatch ${colour(i)}` }));
+    button.append(h("span", { class: `swatch ${color(i)}` }));
     button.addEventListener("click", () => toggle(i, button));
     return h(
       "li",
@@ -56,11 +56,11 @@ function legend(topics, about, toggle) {
     );
   };
   const entries = topics.slice(0, TOLD_APART).map(entry);
-  const rest = entries.slice(COLOURS);
+  const rest = entries.slice(COLORS);
   const further =
     rest.length > 0 &&
     h("details", { class: "further" }, h("summary", {}, `${rest.length} more`), h("ul", { class: "legend" }, rest));
-  return [h("ul", { class: "legend" }, entries.slice(0, COLOURS)), further];
+  return [h("ul", { class: "legend" }, entries.slice(0, COLORS)), further];
 }
 
 /** One bar of all topics, as long as their shares. */
@@ -78,12 +78,12 @@ function mixtureBar(topics, width) {
   const part = ({ title, share }, i) => {
     const box = { x, y: 0, width: Math.max((share / total) * width, 0), height };
     x += box.width;
-    const again = i >= COLOURS && i < TOLD_APART;
+    const again = i >= COLORS && i < TOLD_APART;
     return s(
       "g",
       {},
       s("title", {}, `${title}: ${percent(share)}`),
-      s("rect", { ...box, class: `part ${colour(i)}` }),
+      s("rect", { ...box, class: `part ${color(i)}` }),
       again && s("rect", { ...box, fill: "url(#stripes)" }),
     );
   };
@@ -104,7 +104,7 @@ function textOf({ language, text, words }, places, topics) {
     const title = `${topics[place].title}, ${percent(weight)}`;
     return h(
       "span",
-      { class: `due ${colour(place)}`, "data-place": place, title, vars: { "--weight": weight.toFixed(2) } },
+      { class: `due ${color(place)}`, "data-place": place, title, vars: { "--weight": weight.toFixed(2) } },
       word,
     );
   };

@@ -1,7 +1,7 @@
-// One document: every word in the colour of its topic, its mixture, its labels and fields, and documents like it.
+// One document: every word in the color of its topic, its mixture, its labels and fields, and documents like it.
 
 import { get } from "./api.js";
-import { coloured } from "./coloured.js";
+import { colored } from "./colored.js";
 import { h } from "./dom.js";
 import { panel } from "./figure.js";
 import { slicer } from "./marks.js";
@@ -13,7 +13,7 @@ export async function documentView({ about, path, signal }) {
   const [document, names] = await Promise.all([get(`documents/${encodeURIComponent(path[1])}`, null, signal), titles(signal)]);
   const topics = titled(document.topics, names);
   const name = `${about.title}-document`;
-  const { mixture, reading } = coloured({ topics, texts: document.texts, about, name });
+  const { mixture, reading } = colored({ topics, texts: document.texts, about, name });
   const texts = document.texts.some(({ text }) => text)
     ? panel({ title: "Text", name: `${name}-words`, rows: () => wordRows(document, names) }, reading)
     : panel(

@@ -74,7 +74,7 @@ export function csv(rows) {
   );
 }
 
-/** The drawing as text with its styles as attributes, on the colour that it stands on. */
+/** The drawing as text with its styles as attributes, on the color that it stands on. */
 export function standalone(svg) {
   const copy = svg.cloneNode(true);
   const originals = [svg, ...svg.querySelectorAll("*")];

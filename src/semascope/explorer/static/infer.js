@@ -2,7 +2,7 @@
 
 import { post } from "./api.js";
 import { bars } from "./bars.js";
-import { coloured } from "./coloured.js";
+import { colored } from "./colored.js";
 import { h, show } from "./dom.js";
 import { percent, several, spokenLanguage } from "./format.js";
 import { figure, panel } from "./figure.js";
@@ -72,7 +72,7 @@ function results(found, text, about, names) {
       h("p", {}, "Try a longer text, or one in the language of its documents."),
     );
   const topics = titled(found.topics, names);
-  const { mixture, reading } = coloured({
+  const { mixture, reading } = colored({
     topics,
     texts: [{ language: "", text, words: found.words }],
     about,

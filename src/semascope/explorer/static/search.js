@@ -114,7 +114,7 @@ function tips(about) {
     about.can_search === "preparing"
       ? "The index is being prepared; searching starts as soon as it is done."
       : "Press / anywhere to come here.";
-  return h("p", { class: "faint centred" }, ready);
+  return h("p", { class: "faint centered" }, ready);
 }
 
 /** While the index is being prepared it asks again until it is ready or the view is left. */

@@ -9,7 +9,7 @@ export function themeButton(button) {
     if (theme === "auto") delete document.documentElement.dataset.theme;
     else document.documentElement.dataset.theme = theme;
     button.textContent = SIGN[theme];
-    button.title = `Colours: ${theme === "auto" ? "as the system has them" : theme}`;
+    button.title = `Colors: ${theme === "auto" ? "as the system has them" : theme}`;
     button.setAttribute("aria-label", button.title);
     button.onclick = () => {
       keep(NEXT[theme]);

@@ -38,7 +38,7 @@ export async function topicsView({ about, query, signal }) {
 /** `found()` gives the numbers of topics that are wanted, or null for all. */
 function mapOf(topics, about, address, found) {
   const one = about.kind === "labels" ? "label" : "topic";
-  // What labelled documents share is no label, and so large that labels would be dots beside it.
+  // What labeled documents share is no label, and so large that labels would be dots beside it.
   const drawn =
     about.kind === "labels" && topics.some((topic) => topic.named) ? topics.filter((topic) => topic.named) : topics;
   const left = drawn.length < topics.length ? " The background is left out." : "";

@@ -1,0 +1,73 @@
+"""semascope edit MODEL OUT"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from semascope.cli.app import ModelPath, Overwrite, command, pluralize, print_line, topic_table
+from semascope.cli.render.terminal import console, print_next_step
+
+
+@command
+def edit(
+    model: ModelPath,
+    out: Annotated[
+        Path | None, typer.Argument(metavar="OUT", help="Model directory to write; to rename topics, MODEL itself will do.")
+    ] = None,
+    rename: Annotated[
+        list[str] | None, typer.Option(metavar="TOPIC=NAME", help="Give a topic a name; nothing after the = takes it away.")
+    ] = None,
+    merge: Annotated[
+        list[str] | None, typer.Option(metavar="TOPIC,TOPIC[=NAME]", help="Make one topic of several, with a name if you like.")
+    ] = None,
+    remove: Annotated[
+        list[str] | None, typer.Option(metavar="TOPIC,TOPIC", help="Leave topics out; the others get what they had.")
+    ] = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Rename, merge and remove topics of MODEL. Say which by the numbers or names that they have in MODEL.
+
+    Every option may be repeated: semascope edit model better --rename 3=space --rename 5=faith --merge 2,7=cars --remove 9
+    """
+    renamed = dict(_renaming(one) for one in rename or ())
+    if len(renamed) < len(rename or ()):
+        message = "--rename names a topic twice."
+        raise typer.BadParameter(message)
+    merges = [_merging(one) for one in merge or ()]
+    removed = [topic for listed in remove or () for topic in _topics(listed)]
+    if not (renamed or merges or removed):
+        message = "there is nothing to change; give --rename, --merge or --remove."
+        raise typer.BadParameter(message)
+    from semascope import workflow
+    from semascope.models.editing import Merge
+
+    target = out or model
+    changed = workflow.edit(model, target, renamed, [Merge(*one) for one in merges], removed, overwrite=overwrite)
+    console().print(topic_table(changed, n_words=8))
+    print_line(target, f"{pluralize(len(changed.components_), 'topic')}.")
+    print_next_step(["semascope", "topics", target], ["semascope", "infer", target, "SOURCE"])
+
+
+def _renaming(option: str) -> tuple[int | str, str | None]:
+    topic, equals, name = option.partition("=")
+    if not equals:
+        message = f"--rename takes a topic and its name, as in 3=space, not {option!r}."
+        raise typer.BadParameter(message)
+    return _topic(topic), name.strip() or None
+
+
+def _merging(option: str) -> tuple[list[int | str], str | None]:
+    topics, _, name = option.partition("=")
+    return _topics(topics), name.strip() or None
+
+
+def _topics(listed: str) -> list[int | str]:
+    return [_topic(one) for one in listed.split(",")]
+
+
+def _topic(text: str) -> int | str:
+    text = text.strip()
+    return int(text) if text.isdecimal() and len(text) < 10 else text

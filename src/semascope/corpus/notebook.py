@@ -1,0 +1,42 @@
+"""How a corpus shows itself in a notebook."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from semascope.html import Markup, element
+
+if TYPE_CHECKING:
+    from semascope.corpus.corpus import Corpus
+
+SHOWN = 5
+"""Documents to show: the first."""
+LETTERS = 120
+"""Letters to show of a text."""
+
+
+def shown(corpus: Corpus) -> Markup:
+    """The size of a corpus, and its first documents as a table."""
+    first = corpus.documents.head(SHOWN)
+    size = f"{corpus.n_documents:,} documents, {corpus.n_words:,} words, {corpus.n_tokens:,.0f} tokens"
+    if corpus.lexicon.is_named:
+        size += f" in {', '.join(corpus.languages)}"
+    head = element("tr", *(element("th", name) for name in first.columns))
+    rows = [element("tr", *(element("td", _plain(value)) for value in row)) for row in first.iter_rows()]
+    table = element("table", element("thead", head), element("tbody", *rows))
+    more = corpus.n_documents - len(first)
+    return element(
+        "div", element("p", element("b", "Corpus"), f" of {size}"), table, element("p", f"{more:,} more") if more else None
+    )
+
+
+def _plain(value: Any) -> str:
+    """A value as a cell of the table can hold it."""
+    if value is None:
+        return ""
+    if isinstance(value, dict):
+        return "; ".join(f"{name}: {_plain(part)}" for name, part in value.items() if part)
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    text = str(value)
+    return text if len(text) <= LETTERS else text[: LETTERS - 1].rstrip() + "…"

@@ -1,0 +1,133 @@
+"""Languages: their names, their lists of stop words, and which language a text is in."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+NOT_OF_TODAY = {"greek"}
+"""Lists of no use for texts of today: the Greek one is of ancient Greek, with its accents."""
+
+
+@cache
+def stop_word_languages() -> tuple[str, ...]:
+    """Return the languages that have both a Snowball stemmer and a list of stop words."""
+    import Stemmer
+    from stop_words import AVAILABLE_LANGUAGES
+
+    return tuple(sorted(set(Stemmer.algorithms()) & set(AVAILABLE_LANGUAGES) - NOT_OF_TODAY))
+
+
+@cache
+def stop_words_of(language: str) -> frozenset[str]:
+    """Return the stop words of a language; the English ones are scikit-learn's.
+
+    Examples
+    --------
+    >>> sorted(stop_words_of("italian") & {"dell", "dell'", "casa"})
+    ['dell', "dell'"]
+    """
+    if language == "english":
+        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+        return frozenset(ENGLISH_STOP_WORDS)
+    from stop_words import get_stop_words
+
+    return frozenset(seen for entry in get_stop_words(language) for seen in _as_seen(entry.lower()))
+
+
+def _as_seen(entry: str) -> list[str]:
+    """Return what a tokenizer may see of an entry: itself, and the pieces that the default rule cuts it into.
+
+    The article of "dell'arte" comes as "dell", so the entry "dell'" must stop that; with a pattern that keeps apostrophes it
+    comes whole. Vowel signs of Hindi and joints of Persian words are no letters to the rule either, so their pieces are all
+    that is ever seen of such a word. In these lists each piece is a stop word too ("dintr-un", "par-devant"); it would not be
+    so in the English list ("won't"), which is not taken from here. Phrases are left out: no word is ever a phrase, and
+    theirs may well be words of meaning.
+    """
+    return [] if " " in entry else [entry, *re.findall(r"\w+", entry)]
+
+
+UNKNOWN = "unknown"
+SAMPLE = 2000
+"""Documents that are looked at to know the languages of a corpus."""
+BEGINNING = 2000
+"""Characters of a text that are looked at: of a book, the beginning will do."""
+FEWEST = 1.5
+"""Different stop words, by weight, that a guess must rest on."""
+MIN_SHARE = 0.06
+"""Share of the different words, by weight, that must be stop words of the language; running text has several times as many."""
+LEAD = 1.2
+"""How much better than the next the best language must be, or it is a tie."""
+
+
+NAMES = {
+    "ar": "arabic", "ca": "catalan", "da": "danish", "de": "german", "el": "greek", "en": "english", "es": "spanish",
+    "et": "estonian", "eu": "basque", "fa": "persian", "fi": "finnish", "fr": "french", "ga": "irish", "hi": "hindi",
+    "hu": "hungarian", "hy": "armenian", "id": "indonesian", "it": "italian", "lt": "lithuanian", "nb": "norwegian",
+    "ne": "nepali", "nl": "dutch", "nn": "norwegian", "no": "norwegian", "pl": "polish", "pt": "portuguese",
+    "ro": "romanian", "ru": "russian", "sr": "serbian", "sv": "swedish", "ta": "tamil", "tr": "turkish", "yi": "yiddish",
+}  # fmt: skip
+"""Codes of ISO 639-1 and what lists of stop words and stemmers call the language."""
+
+
+def name_of(code: str) -> str | None:
+    """Return the English name of a language from its code, whatever the country; None for codes that are not known.
+
+    Examples
+    --------
+    >>> name_of("de"), name_of("pt-BR"), name_of("tlh")
+    ('german', 'portuguese', None)
+    """
+    return NAMES.get(code.lower().replace("_", "-").split("-")[0])
+
+
+def guess_language(text: str | Iterable[str]) -> str:
+    """Guess the language of a text, or of words in lower case; "unknown" where too few words tell or two languages tie.
+
+    Only languages with a list of stop words are guessed. The more lists hold a word, the less it tells of each. Different words
+    are counted, not how often they come: "vs" is French by the lists, and fills the tables of an English newspaper.
+
+    Examples
+    --------
+    >>> guess_language("Der Hund und die Katze sind nicht im Haus.")
+    'german'
+    >>> guess_language("Lorem ipsum")
+    'unknown'
+    """
+    words = set(re.findall(r"\w+", text[:BEGINNING].lower()) if isinstance(text, str) else text)
+    holders = _holders()
+    scores: dict[str, float] = {UNKNOWN: 0.0}
+    for word in words:
+        for language in (languages := holders.get(word, ())):
+            scores[language] = scores.get(language, 0.0) + 1 / len(languages)
+    best, *others = sorted(scores, key=lambda language: -scores[language])
+    needed = max(FEWEST, MIN_SHARE * len(words), *(LEAD * scores[language] for language in others[:1]))
+    return best if scores[best] >= needed else UNKNOWN
+
+
+def language_shares(texts: Sequence[str] | pl.Series) -> dict[str, float]:
+    """Return the share of the texts that is in each language, the largest first, from a sample evenly spread over them."""
+    chosen = np.unique(np.linspace(0, len(texts) - 1, min(SAMPLE, len(texts))).astype(int))
+    guesses = Counter(guess_language(texts[int(number)]) for number in chosen)
+    return {language: n / len(chosen) for language, n in guesses.most_common()}
+
+
+@cache
+def _holders() -> dict[str, list[str]]:
+    """For each stop word the languages that have it. Single letters are left out: initials and formulas are full of them."""
+    holders: dict[str, list[str]] = {}
+    for language in stop_word_languages():
+        for word in stop_words_of(language):
+            if len(word) > 1:
+                holders.setdefault(word, []).append(language)
+    return holders

@@ -1,0 +1,1 @@
+"""What the report and the service ask of a model and its corpus."""

@@ -1,0 +1,1 @@
+"""A report on a model in one HTML file."""

@@ -1,0 +1,1 @@
+"""Routes of the HTTP service, one file for each subject."""

@@ -1,0 +1,1 @@
+"""Showing a model: names, maps, plots, notebooks."""

@@ -1,0 +1,92 @@
+"""Models in notebooks: HTML representations, and what pyLDAvis takes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from semascope.corpus.corpus import Corpus
+from semascope.errors import InputError
+from semascope.html import Markup, element
+from semascope.models.display.topic_view import TopicView
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+if TYPE_CHECKING:
+    from semascope.models.sklearn_imports import BaseEstimator as Base
+else:
+    Base = object
+
+SHOWN = 10
+"""Topics to show: the largest."""
+WORDS = 8
+
+
+class NotebookRepr(Base):
+    """Adds a table of topics or labels to what scikit-learn shows of an estimator."""
+
+    def _repr_html_inner(self) -> str:
+        return str(super()._repr_html_inner()) + _topics_of(self)
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**options)
+        if "text/html" in bundle:
+            bundle["text/html"] += _topics_of(self)
+        return bundle
+
+
+def _topics_of(model: Any) -> str:
+    """A table of the largest topics; nothing of a model that is not fitted."""
+    if not model.__sklearn_is_fitted__():
+        return ""
+    themes = TopicView.of(model)
+    largest = np.argsort(-themes.shares, kind="stable")[:SHOWN]
+    rows = [_row(themes, int(topic)) for topic in largest]
+    more = len(themes) - len(rows)
+    head = element("tr", *(element("th", name) for name in (themes.kind.removesuffix("s"), "share", "words")))
+    rest = element("p", f"{more:,} more; plot_topics() and plot_map() draw them") if more else None
+    return element("div", element("table", element("thead", head), element("tbody", *rows)), rest)
+
+
+def _row(themes: TopicView, topic: int) -> Markup:
+    words = " ".join(themes.top_words(topic, WORDS, themes.main_language))
+    return element("tr", *(element("td", text) for text in (themes.names[topic], f"{themes.shares[topic]:.1%}", words)))
+
+
+def pyldavis_arguments(
+    words: NDArray[np.object_], topics: NDArray[Any], doc_topics: NDArray[Any], corpus: Corpus
+) -> dict[str, NDArray[Any]]:
+    """Return what `pyLDAvis.prepare` takes; it does not bear words that no document has, nor probabilities of 0.
+
+    Parameters
+    ----------
+    words : ndarray of shape (n_words,)
+        The vocabulary of the model.
+    topics : ndarray of shape (n_topics, n_words)
+        P(word | topic).
+    doc_topics : ndarray of shape (n_documents, n_topics)
+        P(topic | document).
+    corpus : Corpus
+        The documents, over the same words.
+    """
+    frequency = np.bincount(corpus.rows.words, corpus.rows.counts, corpus.n_words)
+    there = frequency > 0
+    if not there.any():
+        msg = "the documents have no word that the model knows."
+        raise InputError(msg)
+    return {
+        "topic_term_dists": _distributions(np.asarray(topics)[:, there]),
+        "doc_topic_dists": _distributions(doc_topics),
+        "doc_lengths": np.asarray(corpus.counts.sum(axis=1), np.float64).ravel(),
+        "vocab": words[there],
+        "term_frequency": frequency[there],
+    }
+
+
+def _distributions(rows: NDArray[Any]) -> NDArray[np.float64]:
+    """Rows that sum to one in double precision."""
+    positive = np.maximum(np.asarray(rows, np.float64), np.finfo(np.float32).tiny)
+    return np.asarray(positive / positive.sum(axis=1, keepdims=True))

@@ -1,0 +1,212 @@
+"""Pictures of a model for notebooks, drawn by matplotlib."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from semascope.errors import InputError, MissingExtraError
+from semascope.models.display.topic_map import map_radii, place_names, topic_map
+from semascope.models.display.topic_view import TopicView
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from semascope.models.editing import Topic
+
+BLUE, ORANGE, INK, GRAY = "#0072B2", "#D55E00", "#222222", "#777777"
+"""Apart for every kind of eye (Okabe and Ito)."""
+MAX_PANELS = 12
+"""Topics that are shown unless others are asked for: the largest."""
+MAX_NAMED = 60
+"""Topics on the map that there may be names for."""
+
+
+class Plots:
+    """Pictures of topics or labels."""
+
+    def plot_topics(
+        self, topics: Sequence[Topic] | Topic | None = None, n_words: int = 8, *, language: str | None = None, ax: Any = None
+    ) -> Any:
+        """Draw the most probable words of topics as bars; the thin bar is how probable a word is everywhere.
+
+        Parameters
+        ----------
+        topics : topic or sequence of topics, optional
+            By number or name; by default the largest twelve.
+        n_words : int, default=8
+            Words of each.
+        language : str, optional
+            Of a model of several languages, the one to show; the first by default.
+        ax : matplotlib Axes or sequence of them, optional
+            Where to draw, one for each topic; by default a new figure is made.
+
+        Returns
+        -------
+        ndarray of matplotlib Axes
+            One for each topic.
+        """
+        themes = TopicView.of(self)
+        wanted = _wanted(themes, topics)
+        panels = _panels(len(wanted), n_words) if ax is None else np.atleast_1d(np.asarray(ax, dtype=object)).ravel()
+        if len(panels) != len(wanted):
+            msg = f"there are {len(wanted)} topics to draw, but {len(panels)} axes to draw them in."
+            raise InputError(msg)
+        for panel, topic in zip(panels, wanted, strict=True):
+            _draw_words(panel, themes, topic, n_words, language or themes.main_language)
+        return panels
+
+    def plot_map(self, *, ax: Any = None) -> Any:
+        """Draw a map of topics: like ones lie near each other, and areas are as their shares are.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure is made.
+
+        Returns
+        -------
+        matplotlib Axes
+            The map.
+        """
+        themes = TopicView.of(self)
+        axes = _pyplot().subplots(figsize=(8, 8), layout="constrained")[1] if ax is None else ax
+        places, radii = topic_map(themes), map_radii(themes.shares)
+        _draw_circles(axes, places, radii)
+        _draw_names(axes, themes, places, radii)
+        axes.set(xlim=(0, 1), ylim=(0, 1), xticks=[], yticks=[], aspect="equal")
+        axes.set_title(f"{len(themes):,} {themes.kind} of {type(self).__name__}", color=INK)
+        for spine in axes.spines.values():
+            spine.set_color("#dddddd")
+        return axes
+
+    def plot_history(self, *, ax: Any = None) -> Any:
+        """Draw how the fit went: what was maximized, by iteration, and held-out perplexity where the fit was watched.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure is made.
+
+        Returns
+        -------
+        matplotlib Axes
+            That of what was maximized; held-out perplexity has an axis of its own to the right.
+        """
+        steps, name = history_of(self)
+        watched = list(getattr(self, "heldout_path_", ()))
+        if not steps and not watched:
+            msg = f"this {type(self).__name__} keeps no history: it learned from a stream, or was not fitted to its end."
+            raise InputError(msg)
+        axes = _pyplot().subplots(figsize=(7, 4.5), layout="constrained")[1] if ax is None else ax
+        axes.set_xlabel("iteration")
+        if steps:
+            _draw_line(axes, range(1, len(steps) + 1), steps, BLUE, name)
+        if watched:
+            iterations, _, perplexities = zip(*watched, strict=True)
+            right = axes.twinx() if steps else axes
+            _draw_line(right, iterations, perplexities, ORANGE, "held-out perplexity, own prior", "o", "--")
+            if steps:
+                right.spines["right"].set_visible(True)
+        axes.set_title(f"How {type(self).__name__} was learned", color=INK)
+        return axes
+
+
+def history_of(model: Any) -> tuple[list[float], str]:
+    """What the fit maximized after each iteration, and what that is called; nothing where the model kept nothing."""
+    objective, steps = model.fitted_objective()
+    return steps, objective.name
+
+
+def _wanted(themes: TopicView, topics: Sequence[Topic] | Topic | None) -> list[int]:
+    """Numbers of the topics that are asked for."""
+    if topics is None:
+        return [int(topic) for topic in np.argsort(-themes.shares, kind="stable")[:MAX_PANELS]]
+    listed = [topics] if isinstance(topics, str | int | np.integer) else list(topics)
+    found = []
+    for topic in listed:
+        number = themes.names.index(topic) if isinstance(topic, str) and topic in themes.names else topic
+        if isinstance(number, str) or not 0 <= number < len(themes):
+            msg = f"there is no topic {topic!r}: there are {len(themes):,}, numbered from 0."
+            raise InputError(msg)
+        found.append(int(number))
+    return found
+
+
+def _panels(n: int, n_words: int) -> NDArray[Any]:
+    """Axes in rows of up to four, those that are not needed taken away."""
+    across = min(max(math.ceil(math.sqrt(n)), 1), 4)
+    down = max(math.ceil(n / across), 1)
+    size = (3.1 * across, (0.21 * n_words + 0.75) * down)
+    figure, axes = _pyplot().subplots(down, across, figsize=size, layout="constrained", squeeze=False)
+    for spare in axes.ravel()[n:]:
+        spare.remove()
+    figure.get_layout_engine().set(w_pad=0.08, h_pad=0.08)
+    return np.asarray(axes.ravel()[:n])
+
+
+def _draw_words(axes: Any, themes: TopicView, topic: int, n_words: int, language: str | None) -> None:
+    words = themes.relevant_words(topic, 1.0, n_words, language)
+    places = np.arange(len(words))
+    axes.barh(places, [word.probability for word in words], color=BLUE, height=0.72)
+    axes.barh(places, [word.probability / word.lift for word in words], color=ORANGE, height=0.22)
+    axes.set_yticks(places, [_shown(word.word, 18) for word in words], fontsize=9)
+    axes.set_ylim(n_words - 0.4, -0.6)
+    axes.set_title(f"{_shown(themes.names[topic], 26)} · {themes.shares[topic]:.1%}", fontsize=10, loc="left", color=INK)
+    axes.tick_params(axis="y", length=0)
+    axes.tick_params(axis="x", labelsize=7, colors=GRAY)
+    axes.locator_params(axis="x", nbins=4)
+    axes.xaxis.set_major_formatter(lambda share, _: f"{share:.3g}")
+    for side in ("top", "right", "left"):
+        axes.spines[side].set_visible(False)
+    axes.spines["bottom"].set_color("#cccccc")
+
+
+def _draw_circles(axes: Any, places: NDArray[np.float64], radii: NDArray[np.float64]) -> None:
+    from matplotlib.collections import EllipseCollection
+
+    circles = EllipseCollection(
+        2 * radii, 2 * radii, np.zeros(len(radii)), units="xy", offsets=places, offset_transform=axes.transData,
+        facecolor=BLUE, edgecolor=BLUE, alpha=0.28, linewidth=0.8,
+    )  # fmt: skip
+    axes.add_collection(circles)
+
+
+def _draw_names(axes: Any, themes: TopicView, places: NDArray[np.float64], radii: NDArray[np.float64]) -> None:
+    """Write names into the map, the largest topics first, where there is room."""
+    largest = np.argsort(-themes.shares, kind="stable")[:MAX_NAMED].tolist()
+    names = [(topic, tuple(_shown(part, 24) for part in themes.short_name(topic))) for topic in largest]
+    for name in place_names(names, places, radii, letter=0.0112, line=0.021):
+        axes.text(name.x, name.y, "\n".join(name.lines), ha="center", va="center", fontsize=8.5, color=INK, clip_on=True)
+
+
+def _draw_line(
+    axes: Any, x: Any, y: Sequence[float], color: str, name: str, marker: str | None = None, line: str = "-"
+) -> None:
+    axes.plot(x, y, color=color, marker=marker, markersize=4, linestyle=line)
+    axes.set_ylabel(name, color=color)
+    axes.tick_params(axis="y", colors=color)
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    if max(map(abs, y)) >= 1000:
+        axes.yaxis.set_major_formatter("{x:,.0f}")
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    axes.grid(alpha=0.25)
+
+
+def _shown(name: str, most: int) -> str:
+    """A name that is not too long, and in which matplotlib sees no mathematics."""
+    short = name if len(name) <= most else name[: most - 1].rstrip() + "…"
+    return short.replace("$", r"\$")
+
+
+def _pyplot() -> Any:
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        msg = f"drawing a picture needs matplotlib ({error}): pip install 'semascope[plot]'"
+        raise MissingExtraError(msg) from None
+    return pyplot

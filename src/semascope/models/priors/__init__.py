@@ -1,0 +1,1 @@
+"""Informed priors: word lists, and their validation."""
