@@ -12,8 +12,8 @@ import semascope
 
 ROOT = Path(semascope.__file__).parent
 LAYERS = [
-    "errors", "legacy", "resources", "html", "storage", "kernels", "corpus", "engines", "training", "inference", "evaluation", "models",
-    "model_selection", "retrieval", "streaming", "workflow", "explorer", "cli",
+    "errors", "legacy", "resources", "html", "kernels", "storage", "corpus", "engines", "training", "inference", "evaluation",
+    "models", "model_selection", "retrieval", "streaming", "workflow", "explorer", "cli",
 ]  # fmt: skip
 """Each may import those before it."""
 

@@ -22,7 +22,7 @@ class StopReason(str):
     @classmethod
     def of(cls, reason: str) -> StopReason:
         """Return a reason as it is called now."""
-        return cls("converged" if reason == SETTLED else reason)
+        return cls("converged" if str.__eq__(reason, SETTLED) is True else reason)
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, str) and str.__eq__(other, SETTLED) is True:
