@@ -354,7 +354,8 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         for name in cls.saved_facts:
             if name in facts["fitted"]:
                 setattr(model, name, facts["fitted"][name])
-        model.stopped_by_ = StopReason.of(model.stopped_by_)
+        if hasattr(model, "stopped_by_"):  # models of streams have none
+            model.stopped_by_ = StopReason.of(model.stopped_by_)
         model._take_more_facts(facts)
         model.analyzer_ = read_analyzers(directory)
         model._lexicon = read_lexicon(directory) if "vocabulary.arrow" in directory else None
