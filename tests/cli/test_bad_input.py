@@ -360,7 +360,7 @@ def test_a_document_is_read_alike_whatever_stands_beside_it(build, built, as_lin
 
 def test_duplicate_ids_are_named_with_their_documents(build, as_lines, tmp_path):
     complaint = build(as_lines({"id": "a", **GOOD}, GOOD, {"id": "a", **GOOD})).complaint
-    assert "the id 'a' stands twice, at documents 1 and 3" in complaint
+    assert "the id 'a' appears twice, at documents 1 and 3" in complaint
     assert not (tmp_path / "built").exists()
 
 

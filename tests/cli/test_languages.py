@@ -114,8 +114,8 @@ def test_a_model_of_several_languages_is_fitted_and_shown(run, build, tmp_path):
 def test_records_in_other_languages_are_left_out_when_told_to(run, build, tmp_path):
     complaint = build("--languages", "de").complaint
     assert complaint == (
-        f"{tmp_path / 'source.jsonl'}, line 2: the texts are in en, fr, but wanted are de. "
-        "Mend it, or leave such lines out with --skip-bad (skip_bad=True)."
+        f"{tmp_path / 'source.jsonl'}, line 2: the texts are in en, fr, but the requested languages are de. "
+        "Fix it, or skip such lines with --skip-bad (skip_bad=True)."
     )
     ran = build("--languages", "de", "--skip-bad")
     assert ran.code == 0
@@ -135,7 +135,7 @@ def test_a_language_that_is_not_there_is_named_with_those_that_are(build, tmp_pa
         (["--languages", "en,tlh", "--stop-words", "auto"], "tlh: no file of stop words, nor a language that has them; these"),
         (
             ["--languages", "en,de", "--texts", "text"],
-            "no line has a field 'text'; the fields are id, texts. Say which are the texts",
+            "no line has a field 'text'; the fields are id, texts. Name the field of the texts",
         ),
         (
             ["--languages", "en", "--stemmer", "auto", "--texts", "id"],

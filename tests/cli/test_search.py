@@ -452,7 +452,7 @@ def test_queries_that_are_all_empty_are_refused(run, index, qrels, as_lines, tmp
 
 def test_queries_with_the_same_id_are_refused(run, index, qrels, as_lines, tmp_path):
     (tmp_path / "twice.jsonl").write_text(as_lines({"id": "1", "text": "cat"}, {"id": "1", "text": "dog"}))
-    assert "the id '1' stands twice" in run("evaluate-search", index, tmp_path / "twice.jsonl", qrels).complaint
+    assert "the id '1' appears twice" in run("evaluate-search", index, tmp_path / "twice.jsonl", qrels).complaint
 
 
 def test_files_that_are_not_there_are_named(run, index, queries, qrels, tmp_path):

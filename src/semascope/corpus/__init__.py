@@ -1,1 +1,1 @@
-"""Text to counts: sources of documents, words, and the corpus that everything else takes."""
+"""Text to counts: readers, analyzers, and the `Corpus` that models and indexes are built from."""

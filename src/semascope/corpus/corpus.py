@@ -1,4 +1,4 @@
-"""Corpus: documents as counts of words, with their ids, texts and labels. The noun that everything else takes."""
+"""Corpus: documents as word counts, with their ids, texts and labels. Models and indexes are built from it."""
 
 from __future__ import annotations
 
@@ -44,27 +44,27 @@ if TYPE_CHECKING:
 
 
 class Corpus:
-    """Documents as counts of words.
+    """Documents as word counts.
 
-    Make one with `build`, `from_texts`, `from_tokens` or `from_matrix`; keep it with `save` and take it up with `open`.
+    Create one with `build`, `from_texts`, `from_tokens` or `from_matrix`; store it with `save` and load it with `open`.
 
     Attributes
     ----------
     vocabulary : ndarray of str
-        The words; column j of the counts is word j. Most frequent first when built from text, one language after the other.
+        The words; word j is column j of the counts. Built from text, they are sorted by language, then by falling frequency.
     lexicon : Lexicon
-        The words with their languages, which is what models keep.
+        The words with their languages, as stored in models.
     languages : tuple of str
-        Codes of the languages, ``("",)`` where there is one without a name.
+        Codes of the languages; ``("",)`` is a single unnamed language.
     word_languages : ndarray of int32
         Number of the language of each word.
     documents : polars.DataFrame
-        One row a document: ``id``, ``labels``, and where there are any ``text`` and further fields. With several languages,
-        ``text`` is a struct with a field for each.
+        One row per document: ``id``, ``labels``, and ``text`` and further fields if any. With several languages, ``text`` is a
+        struct with a field for each.
     analyzer : Analyzer, dict of language to Analyzer, or None
-        What made words of the texts.
+        The analyzer that turned the texts into words.
     path : Path or None
-        Where the corpus lies on disk.
+        Location on disk; None if the corpus is in memory.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class Corpus:
     array([[1., 1., 1.],
            [1., 0., 0.]], dtype=float32)
 
-    A text may be a mapping of language to text. The same letters in two languages are two words:
+    A text may be a mapping of language to text. The same spelling in two languages is two words:
 
     >>> corpus = Corpus.from_texts([{"en": "war and peace", "de": "es war"}, {"de": "war es"}])
     >>> corpus.languages, corpus.vocabulary.tolist(), corpus.word_languages.tolist()
@@ -98,7 +98,7 @@ class Corpus:
         self.analyzer = analyzer
         self._given_documents = documents
 
-    # --- making one --------------------------------------------------------------------------------------------------------
+    # --- construction ------------------------------------------------------------------------------------------------------
 
     @classmethod
     def build(
@@ -112,29 +112,29 @@ class Corpus:
         language: str | None = None,
         watch: Callable[[int], None] | None = None,
     ) -> Corpus:
-        """Make a corpus from documents that `semascope.read` or `semascope.read_counts` gives, from a frame, or from a Bunch.
+        """Build a corpus from the result of `semascope.read` or `semascope.read_counts`, from a frame, or from a Bunch.
 
         Parameters
         ----------
         documents : Documents, CountedDocuments, frame, or Bunch
-            A polars, pandas or Arrow table needs a column ``text``, of strings or of a struct with a field for each language;
-            `semascope.read` takes other names. What scikit-learn's loaders of texts give is taken with its labels.
+            A polars, pandas or Arrow table needs a column ``text`` of strings, or of structs with a field for each language;
+            use `semascope.read` for other names. A Bunch from scikit-learn's text loaders keeps its labels.
         analyzer : Analyzer or dict of language to Analyzer, optional
-            How texts become words. Its limits apply in each language by itself, to the documents that have it.
+            Settings that define the words. Its limits apply to each language separately, over the documents that have it.
         path : path, optional
-            Write the corpus there block by block instead of holding it in memory: it may be bigger than that.
+            Write the corpus to this path block by block instead of holding it in memory, which it may exceed.
         vocabulary : Lexicon or polars.Series, optional
-            Count only these words, a model's for example; for a corpus in memory.
+            Count only these words, for example those of a model. Only for a corpus in memory.
         extend : bool, default=False
-            Words that the vocabulary lacks join it at its end; only to these the limits of the analyzer apply.
+            Append new words to the vocabulary; the limits of the analyzer apply only to these.
         language : str, optional
-            The language of the texts, where they do not name it themselves.
+            Language of the texts, if they do not name it themselves.
         watch : callable, optional
-            Told the number of documents read so far.
+            Called with the number of documents read so far.
         """
         source = documents if isinstance(documents, Source) else in_memory(documents)
         if path is not None and vocabulary is not None:
-            msg = "a corpus on disk has a vocabulary of its own; give a path or a vocabulary, not both."
+            msg = "a corpus on disk has its own vocabulary; give a path or a vocabulary, not both."
             raise InputError(msg)
         lexicon = _lexicon_of(vocabulary, language)
         analyzers = analyzer or Analyzer()
@@ -176,10 +176,10 @@ class Corpus:
         extend: bool = False,
         language: str | None = None,
     ) -> Corpus:
-        """Make a corpus from texts in memory; `labels` holds one label or a list of labels for each.
+        """Build a corpus from texts in memory; `labels` holds one label or a list of labels per text.
 
-        A text is a string, or a mapping of language to text; documents may lack languages. `language` names that of strings.
-        With a `vocabulary`, a model's for example, only its words are counted; with `extend`, those that it lacks join it.
+        A text is a string, or a mapping of language to text, which may lack languages. `language` is that of plain strings.
+        With a `vocabulary`, for example a model's, only its words are counted; with `extend`, new words are appended to it.
 
         Examples
         --------
@@ -209,9 +209,9 @@ class Corpus:
         labels: Sequence[Any] | None = None,
         analyzer: Analyzer | None = None,
     ) -> Corpus:
-        """Make a corpus from documents that are lists of words already, of any script or kind.
+        """Build a corpus from tokenized documents: lists of words of any script or kind.
 
-        The analyzer's stop words, stems, n-grams and limits apply; by default the words stay as they are.
+        The analyzer's stop words, stemmer, n-grams and limits apply; by default the words are unchanged.
 
         Examples
         --------
@@ -232,39 +232,39 @@ class Corpus:
         ids: Sequence[str] | None = None,
         labels: Sequence[Any] | None = None,
     ) -> Corpus:
-        """Make a corpus from a matrix of counts, dense or sparse: documents × words, or any two-way table.
+        """Build a corpus from a dense or sparse matrix of counts: documents × words, or any two-way table.
 
-        The columns of a pandas or polars frame name the words unless a `vocabulary` does, which is a lexicon where the words
-        are of several languages.
+        The words are named by `vocabulary`, or else by the columns of a pandas or polars frame. Words of several languages need
+        a `Lexicon`.
         """
         rows, n_words = rows_of_matrix(X)
         lexicon = lexicon_of_columns(X, vocabulary, n_words)
         return cls(rows, lexicon, describe_documents(len(rows.ends) - 1, ids, labels, None), None)
 
-    # --- on disk -----------------------------------------------------------------------------------------------------------
+    # --- persistence -------------------------------------------------------------------------------------------------------
 
     @classmethod
     def open(cls, path: str | Path) -> Corpus:
-        """Open a saved corpus; its counts and texts are memory-mapped, not read."""
+        """Open a saved corpus; its counts and texts are memory-mapped."""
         return StoredCorpus(open_directory(path, LAYOUT))
 
     def save(self, path: str | Path) -> None:
-        """Write the corpus as a directory; a crash meanwhile leaves what was there before."""
+        """Save the corpus as a directory; a crash leaves the previous version intact."""
         with writing(path, LAYOUT) as draft, CorpusWriter(draft) as writer:
             writer.documents(self.documents)
             writer.rows(self.rows)
             writer.finish(self.lexicon, self.analyzer)
 
-    # --- what is in it -----------------------------------------------------------------------------------------------------
+    # --- contents ----------------------------------------------------------------------------------------------------------
 
     @property
     def path(self) -> Path | None:
-        """Where the corpus lies on disk; None where it is in memory."""
+        """Location on disk; None if the corpus is in memory."""
         return None
 
     @property
     def rows(self) -> CSR:
-        """The counts, as the kernels take them."""
+        """The counts, in the format of the kernels."""
         return self._rows
 
     @property
@@ -279,7 +279,7 @@ class Corpus:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """The codes of the languages; ("",) is one without a name."""
+        """The codes of the languages; ("",) is a single unnamed language."""
         return self.lexicon.languages
 
     @property
@@ -304,13 +304,13 @@ class Corpus:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of counts, words and languages: two corpora with the same one train the same models."""
+        """A hash of counts, words and languages: corpora with equal fingerprints train equal models."""
         digests = [hashlib.blake2b(part, digest_size=16).digest() for part in self.rows]  # type: ignore[arg-type]
         return fingerprint([*digests, self.lexicon.digest()])
 
     @cached_property
     def documents(self) -> pl.DataFrame:
-        """What is known of the documents, one row each."""
+        """The metadata of the documents, one row each."""
         if isinstance(self._given_documents, pl.DataFrame):
             return self._given_documents
         schema = {**document_schema(()), "text": by_language.column_type(self.languages)}
@@ -333,9 +333,9 @@ class Corpus:
 
     @property
     def texts(self) -> pl.Series | None:
-        """The texts, where the corpus was made from any: strings, or with several languages structs of language and text.
+        """The texts, if the corpus has any: strings, or with several languages structs of language and text.
 
-        ``corpus.texts.struct.field("de")`` are those of one language, null where a document has none.
+        ``corpus.texts.struct.field("de")`` holds those of one language, null if a document has none.
         """
         return self.documents["text"] if "text" in self.documents.columns else None
 
@@ -345,7 +345,7 @@ class Corpus:
         return matrix_of_rows(self.rows, self.n_words)
 
     def shards(self) -> list[ShardRef]:
-        """The pieces that work is divided into."""
+        """Split the corpus into shards, the units of work."""
         bounds = enumerate(cut_shards(self.rows.ends))
         return [shard_of(self.rows, number, first, last, self.n_words) for number, (first, last) in bounds]
 
@@ -359,7 +359,7 @@ class Corpus:
         return shown(self)
 
     def reindexed(self, vocabulary: Lexicon | pl.Series) -> Corpus:
-        """Return the same documents over another vocabulary; words that are not in it, by language and letters, are left out."""
+        """Return the documents over another vocabulary; words missing from it, by language and spelling, are dropped."""
         lexicon = Lexicon.of(vocabulary)
         if self.lexicon.equals(lexicon):
             return self
@@ -369,15 +369,15 @@ class Corpus:
             documents = documents.with_columns(by_language.in_languages(self.texts, self.languages, lexicon.languages))
         return Corpus(CSR(*rows), lexicon, documents, analyzers_of(self.analyzer, lexicon.languages))
 
-    # --- parts of it -------------------------------------------------------------------------------------------------------
+    # --- selection ---------------------------------------------------------------------------------------------------------
 
     def filter(self, keep: pl.Expr | Sequence[int] | NDArray[Any]) -> Corpus:
-        """Return the documents that are wanted; the vocabulary stays whole, so that models of parts can be compared.
+        """Select documents; the vocabulary stays the same, so that models of subsets can be compared.
 
         Parameters
         ----------
         keep : polars expression, boolean array, or document numbers
-            An expression is over `documents`: ``pl.col("labels").list.contains("sci.space")``, for example.
+            An expression is evaluated on `documents`, for example ``pl.col("labels").list.contains("sci.space")``.
         """
         chosen = numbers_of(keep, self.documents) if isinstance(keep, pl.Expr) else numbers_in(keep, self.n_documents)
         taken = self.counts[chosen]
@@ -385,12 +385,12 @@ class Corpus:
         return Corpus(rows, self.lexicon, self.documents[chosen], self.analyzer)
 
     def in_language(self, *languages: str) -> Corpus:
-        """Return the documents that have a language, or one of several, with the words of these languages only."""
+        """Select the documents that have one of the languages, with the words of these languages only."""
         part = self.reindexed(self.lexicon.only(*languages))
         return self if part is self else part.filter(np.any([self.has_language(one) for one in languages], axis=0))
 
     def has_language(self, language: str) -> NDArray[np.bool_]:
-        """Tell which documents have a text in a language; where the corpus holds no texts, which have a word in it."""
+        """Return a mask of the documents with a text in a language; without texts, of those with a word in it."""
         number = self.lexicon.number_of(language)
         if len(self.languages) == 1:
             return np.ones(self.n_documents, dtype=bool)
@@ -400,7 +400,7 @@ class Corpus:
         return np.asarray(self.counts[:, of_language].sum(axis=1)).ravel() > 0
 
     def split(self, test: float = 0.1, *, seed: int = 0) -> tuple[Corpus, Corpus]:
-        """Divide the documents at random into a training and a test part; the same seed gives the same parts.
+        """Split the documents at random into a training and a test set, reproducibly by `seed`.
 
         Examples
         --------
@@ -409,25 +409,25 @@ class Corpus:
         (7, 3)
         """
         if not 0.0 < test < 1.0:
-            msg = f"the test part must be a share between 0 and 1, but was {test}."
+            msg = f"test must be a fraction between 0 and 1, but was {test}."
             raise InputError(msg)
-        to_learn_from, to_test_by = divide_documents(self.n_documents, test, seed)
-        return self.filter(to_learn_from), self.filter(to_test_by)
+        train, held_out = divide_documents(self.n_documents, test, seed)
+        return self.filter(train), self.filter(held_out)
 
 
 def _lexicon_of(vocabulary: Lexicon | pl.Series | None, language: str | None) -> Lexicon | None:
-    """Return the lexicon to count on, which must know the language of the texts if both have names."""
+    """Return the lexicon to count over; if both are named, it must have the language of the texts."""
     lexicon = None if vocabulary is None else Lexicon.of(vocabulary)
     if lexicon is not None and lexicon.is_named and language is not None:
         lexicon.number_of(language)
     return lexicon
 
 
-# --- on disk ------------------------------------------------------------------------------------------------------------------
+# --- stored corpora -----------------------------------------------------------------------------------------------------------
 
 
 class StoredCorpus(Corpus):
-    """A corpus on disk: everything is memory-mapped when it is first asked for."""
+    """A corpus on disk: everything is memory-mapped on first access."""
 
     def __init__(self, directory: Directory) -> None:
         self._directory = directory
@@ -476,7 +476,7 @@ class StoredCorpus(Corpus):
         return table.select(fields)
 
     def _check_words(self) -> None:
-        """Compare the number of words that rows may name with that of the words there are."""
+        """Check that the stated number of words matches the lexicon."""
         if len(self.lexicon) != self.n_words:
             msg = f"{self._directory.path}: expected {self.n_words:,} words, found {len(self.lexicon):,}."
             raise FormatError(msg)
@@ -487,7 +487,7 @@ class StoredCorpus(Corpus):
 
 
 def _problem_of_fields(table: pl.DataFrame, fields: Sequence[str], languages: Sequence[str]) -> str | None:
-    """Return what is wrong with the fields of documents, if anything."""
+    """Return what is wrong with the fields of the documents, or None."""
     for name in ("id", "labels", *fields):
         if name not in fields or name not in table.columns:
             return f"expected documents with a field {name!r}, but they have none"
@@ -496,5 +496,5 @@ def _problem_of_fields(table: pl.DataFrame, fields: Sequence[str], languages: Se
     texts = table.schema.get("text", pl.String())
     found = {field.name for field in texts.fields} if isinstance(texts, pl.Struct) else None
     if (found is None) != (len(languages) == 1) or not (found or set()) <= set(languages):
-        return "the texts of the documents are not in the languages that the manifest states"
+        return "the texts of the documents are not in the languages of the manifest"
     return None

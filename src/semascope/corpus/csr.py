@@ -1,4 +1,4 @@
-"""Rows of word counts, the form in which documents reach kernels; matrices from elsewhere, validated and made such rows."""
+"""CSR rows of word counts, the input of the kernels, and their conversion from and to matrices."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 class CSR(NamedTuple):
-    """Documents as rows of word counts, words in ascending order in each.
+    """Documents as rows of word counts, with ascending word ids in each row.
 
-    ends     int64[d + 1]   row i is [ends[i]:ends[i + 1]] of the two others
-    words    int32[nnz]     word numbers
-    counts   float32[nnz]   how often
+    ends     int64[d + 1]   row i is [ends[i]:ends[i + 1]] of the other two
+    words    int32[nnz]     word ids
+    counts   float32[nnz]   word counts
     """
 
     ends: NDArray[np.int64]
@@ -29,7 +29,7 @@ class CSR(NamedTuple):
 
 
 def concatenate(parts: list[CSR]) -> CSR:
-    """Put rows one after the other."""
+    """Concatenate rows."""
     starts = np.cumsum([0, *(part.ends[-1] for part in parts)])
     ends = [part.ends[1:] + start for part, start in zip(parts, starts, strict=False)]
     return CSR(
@@ -40,9 +40,9 @@ def concatenate(parts: list[CSR]) -> CSR:
 
 
 def hstack(streams: Sequence[Iterator[CSR]], n_words: Sequence[int]) -> Iterator[CSR]:
-    """Join rows of the same documents over several vocabularies to rows over all of them, one vocabulary after the other.
+    """Concatenate rows of the same documents over several vocabularies, one vocabulary after the other.
 
-    Each stream gives all the documents, but they need not be cut at the same ones.
+    Each stream yields all documents, but their blocks need not have the same boundaries.
     """
     first_words = np.cumsum([0, *n_words[:-1]], dtype=np.int32)
     held = [concatenate([]) for _ in streams]
@@ -56,7 +56,7 @@ def hstack(streams: Sequence[Iterator[CSR]], n_words: Sequence[int]) -> Iterator
 
 
 def _filled(rows: CSR, stream: Iterator[CSR]) -> CSR:
-    """Return rows that are left, or the next ones of a stream that are of any document."""
+    """Return the remaining rows, or the next non-empty ones of the stream."""
     while len(rows.ends) == 1 and (following := next(stream, None)) is not None:
         rows = following
     return rows
@@ -84,7 +84,7 @@ def rows_of_matrix(X: Any) -> tuple[CSR, int]:
     """Return the rows of a matrix of counts and its number of columns."""
     matrix = sp.csr_array(X) if sp.issparse(X) else sp.csr_array(np.atleast_2d(np.asarray(X, dtype=np.float64)))
     if matrix.shape[0] == 0 or matrix.shape[1] == 0:
-        msg = f"there is nothing in a matrix of shape {matrix.shape}."
+        msg = f"there are no counts in a matrix of shape {matrix.shape}."
         raise InputError(msg)
     if not matrix.has_canonical_format:
         matrix = matrix.copy()
@@ -92,13 +92,13 @@ def rows_of_matrix(X: Any) -> tuple[CSR, int]:
     _check_counts(matrix)
     matrix = matrix.astype(np.float32)
     if not matrix.data.all():
-        matrix.eliminate_zeros()  # those that are zero in single precision, too
+        matrix.eliminate_zeros()  # including those that are zero in single precision
     rows = CSR(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data)
     return rows, matrix.shape[1]
 
 
 def lexicon_of_columns(X: Any, vocabulary: Sequence[str] | Lexicon | None, n_words: int) -> Lexicon:
-    """Return the words of the columns of a matrix: those of a vocabulary, of a frame's columns, or "x0", "x1" and so on."""
+    """Return the words of a matrix's columns: from a vocabulary, from a frame's columns, or "x0", "x1" and so on."""
     if vocabulary is None:
         vocabulary = getattr(X, "columns", [f"x{j}" for j in range(n_words)])
     lexicon = vocabulary if isinstance(vocabulary, Lexicon) else Lexicon.of([str(word) for word in vocabulary])
@@ -106,13 +106,13 @@ def lexicon_of_columns(X: Any, vocabulary: Sequence[str] | Lexicon | None, n_wor
         msg = f"the matrix has {n_words:,} columns, but the vocabulary has {len(lexicon):,} words."
         raise InputError(msg)
     if lexicon.to_frame().is_duplicated().any():
-        msg = "the vocabulary names a word twice; each column needs a word of its own."
+        msg = "the vocabulary has a duplicate word; each column needs its own word."
         raise InputError(msg)
     return lexicon
 
 
 def _check_counts(matrix: Any) -> None:
-    """Refuse what cannot be a count, and say where it stands."""
+    """Check that all entries can be counts; the error names the row and column."""
     data = matrix.data
     for what, wrong in (
         ("not a number", np.isnan(data)),
@@ -128,13 +128,13 @@ def _check_counts(matrix: Any) -> None:
 
 
 def matrix_of_rows(rows: CSR, n_words: int) -> sp.csr_matrix:
-    """The counts as a SciPy matrix, documents × words, without copying them."""
+    """Return the counts as a SciPy matrix, documents × words, without copying them."""
     matrix = sp.csr_matrix((len(rows.ends) - 1, n_words), dtype=np.float32)
-    # Set the arrays by hand: SciPy's constructor would copy and check what is known to be in order.
+    # Set the arrays by hand: SciPy's constructor would copy and check arrays that are known to be valid.
     matrix.indices, matrix.data = rows.words, rows.counts
     matrix.indptr = rows.ends
     if len(rows.words) < 2**31:
-        matrix.indptr = rows.ends.astype(np.int32)  # SciPy wants one type for both
+        matrix.indptr = rows.ends.astype(np.int32)  # SciPy needs one type for both
     else:
         matrix.indices = rows.words.astype(np.int64)
     matrix.has_canonical_format = True

@@ -1,4 +1,4 @@
-"""What comes with the documents of a corpus: ids, labels, texts and further fields, as a frame."""
+"""Document metadata: ids, labels, texts and further fields, as a frame."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ALWAYS = ("id", "text", "labels")
-"""Columns that are kept even where they are empty."""
+"""Columns that are kept even if they are empty."""
 
 
 def describe_documents(
     n_documents: int, ids: Sequence[str] | None, labels: Sequence[Any] | None, texts: list[str] | None
 ) -> dict[str, Any]:
-    """Check what comes with the documents; making the frame can wait until somebody looks."""
+    """Validate ids and labels; return the columns, of which a frame is built on demand."""
     ids, labels = of_column(ids), of_column(labels)
     for name, values in (("ids", ids), ("labels", labels)):
         if values is not None and len(values) != n_documents:
@@ -41,7 +41,7 @@ def describe_documents(
 
 
 def labels_of(given: Any, place: int) -> list[str]:
-    """Return the labels of one document, which is at that place: those of a list, or the one that is given alone."""
+    """Return the labels of document `place`: a list of labels, or a single one."""
     if given is None:
         return []
     several = isinstance(given, Iterable) and not isinstance(given, str)
@@ -53,12 +53,12 @@ def _label_name(label: Any, place: int) -> str:
         return label
     if isinstance(label, numbers.Real) and float(label).is_integer():
         return str(int(float(label)))
-    msg = f"a label is a word or a whole number, but one of document {place} is {label!r}."
+    msg = f"labels must be strings or whole numbers, but one of document {place} is {label!r}."
     raise InputError(msg)
 
 
 def default_ids(documents: pl.DataFrame, first: int = 0) -> pl.DataFrame:
-    """Number the documents that have no id, from `first` on."""
+    """Assign ids to the documents without one: their numbers, from `first` on."""
     number = (pl.int_range(pl.len()) + first).cast(pl.String)
     return documents.with_columns(
         id=pl.col("id").fill_null(number) if "id" in documents.columns else number,
@@ -67,32 +67,32 @@ def default_ids(documents: pl.DataFrame, first: int = 0) -> pl.DataFrame:
 
 
 def check_unique(ids: Any) -> Any:
-    """Return the ids, or say which one stands twice."""
+    """Return the ids; raise InputError if two are equal."""
     series = pl.Series("id", ids, dtype=pl.String)
     if series.n_unique() < len(series):
         twice = series.filter(series.is_duplicated())[0]
         places = (series == twice).arg_true()
-        msg = f"the id {twice!r} stands twice, at documents {places[0] + 1:,} and {places[1] + 1:,}: ids must be unique."
+        msg = f"the id {twice!r} appears twice, at documents {places[0] + 1:,} and {places[1] + 1:,}: ids must be unique."
         raise InputError(msg)
     return ids
 
 
 def without_empty_columns(documents: pl.DataFrame) -> pl.DataFrame:
-    """Leave out fields that no document has."""
+    """Remove fields that no document has."""
     return documents.select(s for s in documents if s.name in ALWAYS or s.null_count() < len(s))
 
 
 def numbers_of(keep: pl.Expr, documents: pl.DataFrame) -> NDArray[np.intp]:
-    """Numbers of the documents of which an expression is true."""
+    """Return the numbers of the documents for which an expression is true."""
     return np.flatnonzero(documents.select(keep.fill_null(value=False)).to_series().to_numpy())
 
 
 def numbers_in(keep: Sequence[int] | NDArray[Any], n_documents: int) -> NDArray[Any]:
-    """Numbers of the documents that a list of numbers, or one truth value for each document, names."""
+    """Return the numbers of the documents selected by numbers or by a boolean mask."""
     chosen = np.asarray(keep)
     if chosen.dtype != bool:
         if chosen.size and chosen.dtype.kind not in "iu":
-            msg = f"filter takes whole numbers or truth values, not {chosen.dtype}."
+            msg = f"filter takes integers or booleans, not {chosen.dtype}."
             raise InputError(msg)
         outside = chosen[(chosen < -n_documents) | (chosen >= n_documents)] if chosen.size else chosen
         if outside.size:
@@ -100,13 +100,13 @@ def numbers_in(keep: Sequence[int] | NDArray[Any], n_documents: int) -> NDArray[
             raise InputError(msg)
         return chosen
     if len(chosen) != n_documents:
-        msg = f"filter got {len(chosen):,} truth values for {n_documents:,} documents."
+        msg = f"filter got {len(chosen):,} booleans for {n_documents:,} documents."
         raise InputError(msg)
     return np.flatnonzero(chosen)
 
 
 def divide_documents(n_documents: int, test: float, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Divide document numbers at random into those to learn from and those to test by."""
+    """Split document numbers at random into a training and a test set."""
     order = np.random.default_rng(seed).permutation(n_documents)
     n_test = round(test * n_documents)
     return np.sort(order[n_test:]), np.sort(order[:n_test])

@@ -1,4 +1,4 @@
-"""Labels of documents as numbers, the form in which they reach the kernels."""
+"""Labels of documents as numbers, the input of the kernels."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class LabelRows(NamedTuple):
-    """Documents as rows of label numbers, ascending in each.
+    """Documents as rows of label numbers, ascending in each row.
 
     ends     int64[d + 1]   row i is [ends[i]:ends[i + 1]] of the other
     numbers  int32[m]
@@ -26,19 +26,19 @@ class LabelRows(NamedTuple):
     numbers: NDArray[np.int32]
 
     def part(self, first: int, last: int) -> LabelRows:
-        """Rows of documents `first` to `last`."""
+        """Return the rows of documents `first` to `last`."""
         ends = self.ends[first : last + 1]
         return LabelRows(as_read_only(ends - ends[0], np.int64), self.numbers[ends[0] : ends[-1]])
 
     def chosen(self, documents: NDArray[Any]) -> LabelRows:
-        """Rows of some documents, by number."""
+        """Return the rows of some documents, by number."""
         lengths = np.diff(self.ends)[documents]
         ends = np.concatenate([[0], np.cumsum(lengths)])
         places = np.repeat(self.ends[documents] - ends[:-1], lengths) + np.arange(ends[-1])
         return LabelRows(as_read_only(ends, np.int64), as_read_only(self.numbers[places], np.int32))
 
     def below(self, n: int) -> LabelRows:
-        """Only the first `n` of all labels."""
+        """Return the rows without labels from number `n` on."""
         kept = self.numbers < n
         return LabelRows(
             as_read_only(np.concatenate([[0], np.cumsum(kept)])[self.ends], np.int64),
@@ -46,15 +46,15 @@ class LabelRows(NamedTuple):
         )
 
     def with_more(self, first: int, n: int) -> LabelRows:
-        """Return every document labels `first` to `first + n` too, which come after all that any has."""
+        """Add labels `first` to `first + n`, larger than all existing ones, to every document."""
         return self._filled(np.full(len(self.ends) - 1, n), first)
 
     def opened(self, n: int) -> LabelRows:
-        """Return documents without labels the first `n` of all."""
+        """Assign the first `n` labels to documents that have none."""
         return self._filled(np.where(np.diff(self.ends) == 0, n, 0), 0)
 
     def _filled(self, added: NDArray[np.int64], first: int) -> LabelRows:
-        """Add labels to the end of each row: as many as said, from `first` on."""
+        """Append `added` labels to each row, numbered from `first` on."""
         if not added.any():
             return self
         before = np.cumsum(added) - added
@@ -69,12 +69,12 @@ class LabelRows(NamedTuple):
 
 
 def names_in(labels: pl.Series) -> list[str]:
-    """Return the names of labels in the order in which they are first met; an empty name is none."""
+    """Return the names of labels in order of first appearance; empty names are ignored."""
     return [name for name in labels.explode().drop_nulls().unique(maintain_order=True).to_list() if name]
 
 
 def rows_of_labels(labels: pl.Series, names: Sequence[str]) -> LabelRows:
-    """Return the labels of each document by number; those without a name here are left out, and none counts twice.
+    """Return the labels of each document by number; labels not in `names` and repeated ones are dropped.
 
     Examples
     --------
@@ -99,7 +99,7 @@ class LabeledShard(Shard):
 
 @dataclass(frozen=True, eq=False)
 class LabeledRef:
-    """Where a shard is opened, and the labels of its documents."""
+    """Reference to a shard, with the labels of its documents."""
 
     shard: ShardRef
     labels: LabelRows
@@ -123,7 +123,7 @@ class LabeledRef:
 
 
 def label_shards(shards: Sequence[ShardRef], labels: LabelRows) -> list[LabeledRef]:
-    """Return each shard the labels of its documents."""
+    """Attach the labels of its documents to each shard."""
     firsts = [shard.first_document for shard in shards]
     return [
         LabeledRef(shard, labels.part(first, first + shard.n_documents)) for shard, first in zip(shards, firsts, strict=True)

@@ -19,22 +19,21 @@ if TYPE_CHECKING:
     from semascope.storage import Directory
 
 NAMELESS = ("",)
-"""The languages of whatever is in one language that nobody named."""
+"""The languages of content in a single, unnamed language."""
 
 
 @dataclass(frozen=True, eq=False)
 class Lexicon:
-    """Words, each of one language. The same letters in two languages are two words.
+    """Words, each of one language. The same spelling in two languages is two words.
 
-    Words may be in any order; in a corpus that was built from texts each language is a range of its own, most frequent word
-    first.
+    Words may be in any order; in a corpus built from texts, each language is a contiguous range, most frequent word first.
 
     Parameters
     ----------
     words : polars.Series
         The words; word j is column j of the counts.
     languages : tuple of str
-        Codes of the languages; ``("",)`` is one language without a name.
+        Codes of the languages; ``("",)`` is a single unnamed language.
     of_word : ndarray of int32
         Number of the language of each word.
 
@@ -53,7 +52,7 @@ class Lexicon:
 
     @classmethod
     def of(cls, words: Lexicon | Mapping[str, Sequence[str] | pl.Series] | Sequence[str] | pl.Series) -> Lexicon:
-        """Make a lexicon of the words of each language, or of the words of one language without a name."""
+        """Create a lexicon from the words of each language, or of a single unnamed language."""
         if isinstance(words, Lexicon):
             return words
         by_language = words if isinstance(words, Mapping) else {NAMELESS[0]: words}
@@ -66,33 +65,33 @@ class Lexicon:
 
     @property
     def is_named(self) -> bool:
-        """Tell whether the languages have names."""
+        """True if the languages have names."""
         return self.languages != NAMELESS
 
     def number_of(self, language: str) -> int:
-        """Return the number of a language, or say which ones there are."""
+        """Return the number of a language; raise InputError if it is unknown."""
         if language not in self.languages:
-            told = (
+            known = (
                 describe_languages(self.languages)
                 if self.is_named
-                else "no languages were named when it was made (build --languages)"
+                else "no languages were named when it was built (build --languages)"
             )
-            msg = f"there is no language {language!r}; {told}."
+            msg = f"there is no language {language!r}; {known}."
             raise InputError(msg)
         return self.languages.index(language)
 
     def only(self, *languages: str) -> Lexicon:
-        """Return the words of one language or several."""
+        """Return the words of one or more languages."""
         numbers = {language: self.number_of(language) for language in languages}
         return Lexicon.of({one: self.words.filter(pl.Series(self.of_word == number)) for one, number in numbers.items()})
 
     def equals(self, other: Lexicon) -> bool:
-        """Tell whether the other has the same words of the same languages in the same order."""
+        """Return whether the other has the same words and languages in the same order."""
         alike = self.languages == other.languages and self.words.equals(other.words)
         return alike and np.array_equal(self.of_word, other.of_word)
 
     def numbers_in(self, other: Lexicon) -> NDArray[np.int32]:
-        """Return the number that each word has in another lexicon, -1 where it is not in it; language and letters must agree."""
+        """Map each word to its number in another lexicon, -1 if it is missing; language and spelling must match."""
         languages = _numbers_of_languages(self.languages, other.languages)
         mine = pl.DataFrame({"word": self.words, "language": languages[self.of_word]})
         numbers = np.arange(len(other), dtype=np.int32)
@@ -100,12 +99,12 @@ class Lexicon:
         found = mine.join(theirs, on=["word", "language"], how="left", maintain_order="left")
         if len(found) > len(mine):
             twice = theirs.filter(theirs.select("word", "language").is_duplicated())["word"][0]
-            msg = f"the word {twice!r} stands twice in the vocabulary; each column needs a word of its own."
+            msg = f"the word {twice!r} appears twice in the vocabulary; each column needs its own word."
             raise InputError(msg)
         return found["number"].fill_null(-1).to_numpy()
 
     def extended(self, other: Lexicon) -> Lexicon:
-        """Return these words, and after them those of another lexicon that are new and of a language that is here.
+        """Return these words, followed by the new words of another lexicon in the same languages.
 
         Examples
         --------
@@ -127,7 +126,7 @@ class Lexicon:
         return hashlib.blake2b(content, digest_size=16).digest()
 
     def to_frame(self) -> pl.DataFrame:
-        """Return a table of the words, with their languages where these have names."""
+        """Return a table of the words, with their languages if named."""
         table = self.words.rename("word").to_frame()
         if not self.is_named:
             return table
@@ -135,7 +134,7 @@ class Lexicon:
 
     @classmethod
     def from_frame(cls, table: pl.DataFrame, languages: Sequence[str] = NAMELESS) -> Self:
-        """Make a lexicon of what `to_frame` gave."""
+        """Create a lexicon from the result of `to_frame`."""
         numbers = {language: number for number, language in enumerate(languages)}
         if "language" not in table.columns:
             return cls(table["word"], NAMELESS, _unwritable(np.zeros(len(table), np.int32)))
@@ -144,23 +143,23 @@ class Lexicon:
 
 
 def read_lexicon(directory: Directory) -> Lexicon:
-    """Read the words of a corpus or a model that was written."""
+    """Read the words of a stored corpus or model."""
     table, languages = directory.table("vocabulary"), tuple(directory.facts.get("languages", NAMELESS))
     named = set(table["language"].unique()) if "language" in table.columns else set(NAMELESS)
     if not named <= set(languages) or (languages != NAMELESS) != ("language" in table.columns):
-        msg = f"{directory.path}: the words of the vocabulary are not in the languages that the manifest states."
+        msg = f"{directory.path}: the words of the vocabulary are not in the languages of the manifest."
         raise FormatError(msg)
     return Lexicon.from_frame(table, languages)
 
 
 def describe_languages(languages: Sequence[str]) -> str:
-    """Say which languages there are."""
+    """Describe the languages, for a message."""
     named = ", ".join(languages) if any(languages) else "one without a name"
     return f"the language is {named}" if len(languages) == 1 else f"the languages are {named}"
 
 
 def _numbers_of_languages(mine: tuple[str, ...], theirs: tuple[str, ...]) -> NDArray[np.int32]:
-    """Of each of my languages the number among theirs, or -1; one language without a name may be any one language."""
+    """Map each language of `mine` to its number in `theirs`, or -1; a single unnamed language matches any single language."""
     if len(mine) == len(theirs) == 1 and NAMELESS in (mine, theirs):
         return np.zeros(1, np.int32)
     found = np.array([theirs.index(language) if language in theirs else -1 for language in mine], dtype=np.int32)
@@ -168,7 +167,8 @@ def _numbers_of_languages(mine: tuple[str, ...], theirs: tuple[str, ...]) -> NDA
         return found
     problem = f"the vocabulary and the texts have no language in common: in the vocabulary {describe_languages(theirs)}"
     if mine == NAMELESS:
-        problem = f"it is not said which language the texts are in; in the vocabulary {describe_languages(theirs)}: name one with language="
+        there = describe_languages(theirs)
+        problem = f"the language of the texts is not given; in the vocabulary {there}; name one with language="
     elif theirs == NAMELESS:
         problem = "the vocabulary is of one language only; take that language of the corpus with in_language"
     raise InputError(problem + ".")

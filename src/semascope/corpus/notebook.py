@@ -1,4 +1,4 @@
-"""How a corpus shows itself in a notebook."""
+"""HTML view of a corpus in a notebook."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     from semascope.corpus.corpus import Corpus
 
 SHOWN = 5
-"""Documents to show: the first."""
+"""Number of documents shown."""
 LETTERS = 120
-"""Letters to show of a text."""
+"""Maximum number of characters shown of a text."""
 
 
 def shown(corpus: Corpus) -> Markup:
-    """The size of a corpus, and its first documents as a table."""
+    """Render the size of a corpus, and its first documents as a table."""
     first = corpus.documents.head(SHOWN)
     size = f"{corpus.n_documents:,} documents, {corpus.n_words:,} words, {corpus.n_tokens:,.0f} tokens"
     if corpus.lexicon.is_named:
@@ -31,7 +31,7 @@ def shown(corpus: Corpus) -> Markup:
 
 
 def _plain(value: Any) -> str:
-    """A value as a cell of the table can hold it."""
+    """Format a value for a cell of the table."""
     if value is None:
         return ""
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Shards: the pieces of a corpus that work is divided into. The cut depends on the data alone, never on the machine."""
+"""Shards: the units of work of a corpus. Their boundaries depend on the data alone, never on the machine."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FULL_SHARD = 1 << 20
-"""Most entries in a shard. It is the tile in which kernels walk documents × words: large, so that a row of the words' tables,
-which do not fit into the caches, is fetched once for many documents; small, so that the topics of its documents do fit."""
+"""Maximum number of entries in a shard, the tile in which kernels walk documents × words: large enough that a row of the word
+tables, which do not fit into the caches, is fetched once for many documents; small enough that its document topics do fit."""
 
 SMALL_SHARD = 1 << 12
-"""Fewest entries worth a shard of their own."""
+"""Minimum number of entries that justify a shard."""
 
 FAIR_SHARE = 8
-"""The number of shards is a multiple of this where there is enough to divide, so that 2, 4 or 8 workers get equal parts."""
+"""With enough data, the number of shards is a multiple of this, so that 2, 4 or 8 workers get equal parts."""
 
 
 class ByWord(NamedTuple):
-    """Entries of a shard in the order of their words.
+    """Entries of a shard, sorted by word.
 
     words       int32[u]       the distinct words, ascending
-    ends        int64[u + 1]   entries of word i are [ends[i]:ends[i + 1]] of the two others
-    documents   int32[nnz]     document of each entry, counted within the shard
-    places      int32[nnz]     place of each entry in the order by document
+    ends        int64[u + 1]   entries of word i are [ends[i]:ends[i + 1]] of the other two
+    documents   int32[nnz]     document of each entry, relative to the shard
+    places      int32[nnz]     position of each entry in document order
     """
 
     words: NDArray[np.int32]
@@ -43,7 +43,7 @@ class ByWord(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Shard:
-    """Some documents, one after the other, ready for the kernels: read-only arrays of fixed types."""
+    """Consecutive documents, ready for the kernels: read-only arrays of fixed types."""
 
     number: int
     first_document: int
@@ -56,7 +56,7 @@ class Shard:
 
     @cached_property
     def by_word(self) -> ByWord:
-        """The entries in the order of their words."""
+        """The entries sorted by word."""
         return ByWord(*by_word(self.rows.ends, self.rows.words, self.n_words))
 
     @cached_property
@@ -66,7 +66,7 @@ class Shard:
 
     @cached_property
     def lengths(self) -> NDArray[np.float64]:
-        """Words of each document."""
+        """Number of tokens of each document."""
         firsts, lasts = self.rows.ends[:-1], self.rows.ends[1:]
         sums = np.add.reduceat(np.append(self.rows.counts, 0).astype(np.float64), firsts)
         return np.where(firsts < lasts, sums, 0.0)
@@ -77,7 +77,7 @@ class Shard:
 
 
 class ShardRef(Protocol):
-    """What an engine is handed: enough to open the shard where the work is done."""
+    """Reference to a shard, which a worker opens."""
 
     @property
     def number(self) -> int: ...
@@ -89,9 +89,9 @@ class ShardRef(Protocol):
 
 
 def cut_shards(ends: NDArray[np.int64]) -> list[tuple[int, int]]:
-    """Cut documents into shards of about equal work; give the first and last document + 1 of each.
+    """Split documents into shards of about equal work; return the first and last document + 1 of each.
 
-    An empty document costs something too, so documents count as well as their entries.
+    An empty document has a cost too, so documents count as well as their entries.
     """
     n_documents = len(ends) - 1
     work = ends + np.arange(n_documents + 1)
@@ -105,21 +105,21 @@ def cut_shards(ends: NDArray[np.int64]) -> list[tuple[int, int]]:
 
 
 def shard_of(rows: CSR, number: int, first: int, last: int, n_words: int) -> Shard:
-    """Make the shard of documents `first` to `last` from all rows, without copying its entries."""
+    """Create the shard of documents `first` to `last`, without copying its entries."""
     start, stop = int(rows.ends[first]), int(rows.ends[last])
     part = CSR(rows.ends[first : last + 1] - start, rows.words[start:stop], rows.counts[start:stop])
     return Shard(number, first, n_words, read_only(part))
 
 
 def read_only(rows: CSR) -> CSR:
-    """Return the rows as the kernels take them."""
+    """Convert rows to the read-only arrays that the kernels take."""
     return CSR(as_read_only(rows.ends, np.int64), as_read_only(rows.words, np.int32), as_read_only(rows.counts, np.float32))
 
 
 def writable_copy(array: NDArray[Any]) -> NDArray[Any]:
-    """Return an array that is not needed any more for its memory to be used again, with what it holds; frozen ones too.
+    """Return a writable array of the same content, reusing the memory of one that is no longer needed.
 
-    Where nothing can be written, in a memory-map for example, a copy.
+    Memory that cannot be written to, such as a memory-map, is copied.
     """
     owner = array if array.base is None else array.base
     in_hand = isinstance(owner, np.ndarray) and owner.flags.writeable and owner.shape == array.shape
@@ -127,9 +127,9 @@ def writable_copy(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def as_read_only(array: NDArray[Any], dtype: Any) -> NDArray[Any]:
-    """Return a view of one type and order that cannot be written to, as memory-maps cannot: one signature for all.
+    """Return a read-only, contiguous view of a type, so that all calls of a kernel share one signature.
 
-    Copies only what is not of that type and order already.
+    Copies only arrays of another type or order.
     """
     view = np.ascontiguousarray(array, dtype=dtype).view(np.ndarray)
     view.flags.writeable = False

@@ -1,4 +1,4 @@
-"""Shards of a corpus on disk, opened where the work is done."""
+"""Shards of a corpus on disk, opened by the workers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from semascope.storage import MANIFEST, Directory, open_directory
 
 @dataclass(frozen=True)
 class StoredShard:
-    """A shard of a corpus on disk: pickles as little, and is opened by memory-map on any machine that sees the path."""
+    """A shard of a corpus on disk: a small pickle, memory-mapped on any machine that sees the path."""
 
     path: Path
     fingerprint: str
@@ -28,7 +28,7 @@ class StoredShard:
         return self.last_document - self.first_document
 
     def open(self) -> Shard:
-        """Map the shard's arrays, checking what is read for the first time."""
+        """Open the shard by memory-map, validating blocks on first access."""
         manifest = self.path / MANIFEST
         directory = _directory(self.path, self.fingerprint, manifest.stat().st_mtime_ns if manifest.exists() else 0)
         ends = directory.array("ends", self.first_document, self.last_document + 1)
@@ -39,7 +39,7 @@ class StoredShard:
 
 @lru_cache(maxsize=16)
 def _directory(path: Path, fingerprint: str, written: int) -> Directory:
-    """Open a corpus once per process, and again when it was written anew."""
+    """Open a corpus once per process, and again after it was rewritten."""
     directory = open_directory(path, LAYOUT)
     if directory.facts["fingerprint"] != fingerprint:
         msg = f"{path}: the corpus was replaced by another one while it was in use."

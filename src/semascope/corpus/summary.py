@@ -1,4 +1,4 @@
-"""What a corpus is like, in numbers: lengths, frequencies, labels, languages, years."""
+"""Corpus statistics: lengths, frequencies, labels, languages, years."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 
 MAX_BINS = 14
 TOP = 10
-"""Words and labels that are listed."""
+"""Number of words and labels listed."""
 SKEWED = 5
-"""From this ratio of the longest to the median document on, lengths are counted in bins that grow."""
+"""Ratio of the longest to the median document above which the bins of lengths grow."""
 STEPS = ((1, 1.5, 2, 3, 5, 7), (1, 2, 3, 5), (1, 2, 5), (1, 3), (1,))
-"""Where bins that grow begin in each decade, the finest first."""
+"""Limits of growing bins in each decade, finest first."""
 RANKS = 60
-"""Ranks at which the frequency of words is told."""
+"""Number of ranks at which word frequency is reported."""
 PIECE = 1 << 22
-"""Entries that are counted at a time, so that a corpus larger than the memory can be summed up."""
+"""Entries counted at a time, so that a corpus may exceed the memory."""
 
 
 class Bin(NamedTuple):
-    """How many things have a size from `first` to before `end`."""
+    """Histogram bin: the number of values from `first` to below `end`."""
 
     first: float
     end: float
@@ -37,7 +37,7 @@ class Bin(NamedTuple):
 
 
 class Size(NamedTuple):
-    """How much there is of a language."""
+    """Size of one language in a corpus."""
 
     documents: int
     words: int
@@ -46,16 +46,16 @@ class Size(NamedTuple):
 
 @dataclass(frozen=True)
 class Summary:
-    """What `summary` gives. Lists are ready to be drawn.
+    """Result of `summary`. Lists are ready to plot.
 
-    density               share of the documents × words table that is not zero
-    lengths               documents by their number of tokens, those without any left out
-    ranks                 pairs of a rank and the count of the word that has it
-    words_by_documents    words by the number of documents they are in; `hapaxes` is the number of words that occur once
+    density               fraction of non-zero entries in the documents × words table
+    lengths               non-empty documents by number of tokens
+    ranks                 pairs of a rank and the count of the word at it
+    words_by_documents    words by document frequency; `hapaxes` is the number of words that occur once
     top_labels            pairs of a label and its number of documents
-    languages             share of each language in a sample of the texts, guessed; none without texts, or when they have names
-    by_language           size of each language that has a name
-    years                 documents of each year from the first to the last; none without dates
+    languages             inferred fraction of each language in a sample of texts; empty without texts or if languages are named
+    by_language           size of each named language
+    years                 documents per year, from the first to the last; empty without dates
     """
 
     documents: int
@@ -95,7 +95,7 @@ class Summary:
 
 
 def summary(corpus: Corpus) -> Summary:
-    """Sum up a corpus.
+    """Compute statistics of a corpus.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def document_lengths(corpus: Corpus) -> NDArray[np.float64]:
 
 
 def word_totals(corpus: Corpus) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return how often each word occurs, and in how many documents."""
+    """Return the total count and the document frequency of each word."""
     totals, in_documents = np.zeros(corpus.n_words), np.zeros(corpus.n_words, dtype=np.int64)
     _, words, counts = corpus.rows
     for first in range(0, len(words), PIECE):
@@ -160,7 +160,7 @@ def word_totals(corpus: Corpus) -> tuple[NDArray[np.float64], NDArray[np.int64]]
 
 
 def sizes_by_language(corpus: Corpus, totals: NDArray[np.float64]) -> dict[str, Size]:
-    """Return the size of each language, from how often each word occurs."""
+    """Return the size of each language, given the total count of each word."""
     words = np.bincount(corpus.word_languages, minlength=len(corpus.languages))
     tokens = np.bincount(corpus.word_languages, weights=totals, minlength=len(corpus.languages))
     return {
@@ -170,7 +170,7 @@ def sizes_by_language(corpus: Corpus, totals: NDArray[np.float64]) -> dict[str, 
 
 
 def documents_by_year(documents: pl.DataFrame) -> dict[int, int]:
-    """Count the documents of each year, gaps included; nothing where most dates cannot be read."""
+    """Count the documents of each year, gaps included; empty if most dates cannot be parsed."""
     name = next((name for name in ("date", "year") if name in documents.columns), None)
     if name is None:
         return {}
@@ -183,12 +183,12 @@ def documents_by_year(documents: pl.DataFrame) -> dict[int, int]:
 
 
 def _spread_by_ratio(n: int) -> NDArray[np.int64]:
-    """Numbers below n, close together at first, each by about the same ratio larger than the one before."""
+    """Return about geometrically spaced integers below n."""
     return np.unique(np.geomspace(1, n, RANKS).round().astype(np.int64)) - 1 if n else np.empty(0, np.int64)
 
 
 def _binned(values: NDArray[Any], *, growing: bool) -> list[Bin]:
-    """Count positive values in at most MAX_BINS bins with round limits, which grow or are of equal width."""
+    """Count positive values in at most MAX_BINS bins with round limits, growing or of equal width."""
     if len(values) == 0:
         return []
     low, high, whole = float(values.min()), float(values.max()), bool((values == np.floor(values)).all())

@@ -1,17 +1,17 @@
-"""Directories on disk: written whole or not at all, read by memory-map, refused when they are not what they should be.
+"""Directories on disk: written atomically, read by memory-map, and validated.
 
-A corpus, a model, an index and a checkpoint are directories of one make::
+A corpus, a model, an index and a checkpoint are directories with one structure::
 
     NAME/
-      manifest.json        what this is, its facts, and every data file with its size and checksums
+      manifest.json        its kind, its facts, and every data file with its size and checksums
       data-1f0c…/          the data files: arrays as .npy, tables as Arrow IPC
-      part-83ab…/          of an index: parts, which are directories of this make themselves
+      part-83ab…/          of an index: parts, which are such directories themselves
 
-The manifest names the data folder. A new version writes a new data folder beside the old one, syncs it, and then replaces
-the manifest, which is one atomic step: a crash leaves the old version or the new one.
+The manifest names the data folder. A new version writes a new data folder beside the old one, syncs it, and then atomically
+replaces the manifest: a crash leaves the old version or the new one.
 
-Reading never runs code, and trusts nothing: each format has a `Layout` that declares what its facts, arrays and tables may
-hold, which is validated before anything is made of them. What is not declared cannot be read or written.
+Reading never runs code, and trusts nothing: each format has a `Layout` that declares the contents of its facts, arrays and
+tables, which are validated before use. What is not declared cannot be read or written.
 """
 
 from semascope.storage.appendable import GrowingArray, GrowingTable

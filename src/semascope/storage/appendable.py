@@ -1,4 +1,4 @@
-"""Files that grow while they are written: nothing has to be in memory whole."""
+"""Append-only files, written without holding the whole in memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class GrowingArray:
-    """A one-dimensional .npy file that is appended to; its header is put right at the end."""
+    """Append-only, one-dimensional .npy file; its header is corrected at the end."""
 
     def __init__(self, path: Path, dtype: Any) -> None:
         self._dtype = np.dtype(dtype)
@@ -23,13 +23,13 @@ class GrowingArray:
         self._write_header()
 
     def append(self, values: NDArray[Any]) -> None:
-        """Add values at the end."""
+        """Append values."""
         values = np.ascontiguousarray(values, dtype=self._dtype)
         self._file.write(values.data)
         self._length += len(values)
 
     def _write_header(self) -> None:
-        # NumPy leaves room in the header for the length to grow, so that it can be written over.
+        # NumPy pads the header so that a larger length fits when it is overwritten.
         header = {"descr": np.lib.format.dtype_to_descr(self._dtype), "fortran_order": False, "shape": (self._length,)}
         np.lib.format.write_array_header_1_0(self._file, header)
 
@@ -44,14 +44,14 @@ class GrowingArray:
 
 
 class GrowingTable:
-    """An Arrow file that frames with the same columns are appended to."""
+    """Append-only Arrow file for frames with the same columns."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._writer: Any = None
 
     def append(self, frame: pl.DataFrame) -> None:
-        """Add the rows of a frame at the end."""
+        """Append the rows of a frame."""
         import polars as pl
         import pyarrow as pa
 

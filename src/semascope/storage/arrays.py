@@ -1,4 +1,4 @@
-"""Arrays in files, mapped and validated: headers at once, entries block by block when a block is first touched."""
+"""Memory-mapped arrays: headers are validated at once, entries block by block on first access."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Resolve = Callable[[str | int], int]
-"""Returns the size that a dimension has in a directory."""
+"""Function that returns the size of a dimension in a directory."""
 
 _MAGIC = b"\x93NUMPY"
 _MAX_HEADER_LENGTH = 1 << 12
@@ -33,20 +33,20 @@ _HEADER = re.compile(
     rb"\{'descr': '([<|][a-z][0-9]{1,2})', 'fortran_order': (True|False), "
     rb"'shape': \(((?:[0-9]{1,19}, ?)*(?:[0-9]{1,19})?)\), ?\}\s*"
 )
-"""What NumPy writes for arrays of numbers. Whatever else a header could say, it would have to be evaluated to be understood."""
+"""Headers that NumPy writes for arrays of numbers. Any other header would have to be evaluated."""
 
 _TOTAL_TOLERANCE = 1e-6
-"""What a sum may differ by from the one stated, which was added up in another order."""
+"""Relative tolerance of sums, since the stated one was added up in another order."""
 
 _BOOKKEEPING = threading.Lock()
 
 _FEW_BLOCKS = 16
-"""Fewer are sooner done than divided."""
+"""Minimum number of blocks worth a second thread."""
 
 
 @dataclass(frozen=True)
 class Header:
-    """What the header of a .npy file says."""
+    """Header of a .npy file."""
 
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
@@ -55,10 +55,10 @@ class Header:
 
 
 def map_file(path: str | Path) -> NDArray[np.uint8]:
-    """Map a file, as bytes that cannot be written to."""
+    """Map a file into memory, as read-only bytes."""
     number = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0))
     try:
-        if not os.fstat(number).st_size:  # nothing cannot be mapped
+        if not os.fstat(number).st_size:  # an empty file cannot be mapped
             return np.empty(0, np.uint8)
         return np.frombuffer(mmap.mmap(number, 0, access=mmap.ACCESS_READ), np.uint8)
     finally:
@@ -66,7 +66,7 @@ def map_file(path: str | Path) -> NDArray[np.uint8]:
 
 
 def read_header(path: str | Path, content: NDArray[np.uint8]) -> Header:
-    """Read the header of a .npy file, and see that it tells the truth."""
+    """Read the header of a .npy file, and check it against the size of the file."""
     start, found, at = content[:_MAX_HEADER_LENGTH].tobytes(), None, 0
     if start.startswith(_MAGIC) and start[6:8] in (b"\x01\x00", b"\x02\x00"):
         width = 2 * start[6]  # bytes of the header's length
@@ -88,7 +88,7 @@ def read_header(path: str | Path, content: NDArray[np.uint8]) -> Header:
 
 
 def open_array(path: Path) -> NDArray[Any]:
-    """Map an array that this program wrote into a file of its own; NumPy would evaluate the header."""
+    """Open an array that this program wrote, by memory-map; NumPy would evaluate the header."""
     content = map_file(path)
     header = read_header(path, content)
     order: Any = "F" if header.column_major else "C"
@@ -96,18 +96,18 @@ def open_array(path: Path) -> NDArray[Any]:
 
 
 def check_blocks(path: str | Path, content: NDArray[np.uint8], expected: Sequence[int]) -> None:
-    """Compare all blocks of a file with their checksums."""
+    """Check all blocks of a file against their checksums."""
 
     def check(block: int) -> None:
         if crc32(content[block * BLOCK : (block + 1) * BLOCK].data) != expected[block]:
-            msg = f"{path}: was altered: the checksum of bytes {block * BLOCK:,} and on is not the one expected."
+            msg = f"{path}: was altered: the checksum of bytes {block * BLOCK:,} and on does not match."
             raise FormatError(msg)
 
     run_side_by_side(check, range(len(expected)))
 
 
 def run_side_by_side(check: Callable[[int], None], blocks: Sequence[int]) -> None:
-    """Validate blocks, many of them on two threads: what does so holds no lock of Python's meanwhile."""
+    """Validate blocks, if many on two threads: validation releases the GIL."""
     if len(blocks) < _FEW_BLOCKS:
         for block in blocks:
             check(block)
@@ -132,12 +132,12 @@ def _helper() -> ThreadPoolExecutor:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_helper.cache_clear)  # a child has none of its parent's threads
+    os.register_at_fork(after_in_child=_helper.cache_clear)  # threads do not survive a fork
 
 
 @dataclass
 class MappedArray:
-    """An array in a file, of which blocks are validated when they are first touched."""
+    """Memory-mapped array, whose blocks are validated on first access."""
 
     path: str
     declared: Array
@@ -201,7 +201,7 @@ class MappedArray:
     def _check_block(self, block: int) -> None:
         content = self.content[block * BLOCK : (block + 1) * BLOCK]
         if crc32(content.data) != self.expected.crc32[block]:
-            self._refuse(f"was altered: the checksum of bytes {block * BLOCK:,} and on is not the one expected")
+            self._refuse(f"was altered: the checksum of bytes {block * BLOCK:,} and on does not match")
         first = max(block * BLOCK - self.header.size, 0) // self.header.dtype.itemsize
         last = ((block + 1) * BLOCK - self.header.size) // self.header.dtype.itemsize
         entries = self._flat()[first:last]
@@ -214,44 +214,44 @@ class MappedArray:
         self._note(block, entries)
 
     def _flat(self) -> NDArray[Any]:
-        """All entries in the order of the file."""
+        """Return all entries in file order."""
         return self.content[self.header.size :].view(self.header.dtype)
 
     def _check_range(self, entries: NDArray[Any]) -> None:
-        entries = entries.view(np.uint8) if entries.dtype == np.bool_ else entries  # a byte may hold more than true and false
+        entries = entries.view(np.uint8) if entries.dtype == np.bool_ else entries  # a byte may hold other values
         low, high = entries.min(), entries.max()  # NaN if any entry is
         if entries.dtype.kind == "f" and not (np.isfinite(low) and np.isfinite(high)):
-            self._refuse("expected finite numbers, found one that is not")
+            self._refuse("expected finite numbers, found one that is not finite")
         if self._low is not None and low < self._low:
             self._refuse(f"expected no entry below {self._low:,}, found {low:,}")
         if self._high is not None and high > self._high:
             self._refuse(f"expected no entry above {self._high:,}, found {high:,}")
 
     def _check_pointers(self, first: int, last: int) -> None:
-        """Entries ascend, those of the block before and of this one included."""
+        """Check that entries ascend, across the block boundary too."""
         entries = self.values[max(first - 1, 0) : last]
         if (entries[1:] < entries[:-1]).any():
-            self._refuse("expected entries that ascend, found one that is less than the one before")
+            self._refuse("expected entries that ascend, found one less than its predecessor")
         if first == 0 and entries[0] != 0:
             self._refuse(f"expected 0 as the first entry, found {entries[0]:,}")
         if last == len(self.values) and entries[-1] != self._high:
             self._refuse(f"expected {self._high:,} as the last entry, found {entries[-1]:,}")
 
     def _check_rows(self, first: int, last: int) -> None:
-        """Entries ascend within each row, those of the block before and of this one included."""
+        """Check that entries ascend within each row, across the block boundary too."""
         assert self.rows is not None
         first = max(first - 1, 0)
         entries = self.values[first:last]
         starts = self.rows[np.searchsorted(self.rows, first) : np.searchsorted(self.rows, last)] - first
         may_fall = np.zeros(len(entries), dtype=bool)
-        may_fall[starts[(starts >= 0) & (starts < len(entries))]] = True  # not in order yet, if nobody has validated them
+        may_fall[starts[(starts >= 0) & (starts < len(entries))]] = True  # starts may be out of order if not validated yet
         falls = entries[1:] <= entries[:-1]
         falls &= ~may_fall[1:]
         if falls.any():
             self._refuse("expected entries that ascend within each row, found one that does not")
 
     def _note(self, block: int, entries: NDArray[Any]) -> None:
-        """Note that a block is as it should be; when all are, see that their sum is."""
+        """Mark a block as valid; once all are, check their sum."""
         sum_here = float(entries.sum(dtype=np.float64)) if self.stated_total is not None and len(entries) else 0.0
         with _BOOKKEEPING:  # several threads may validate one block
             if self._checked[block]:
@@ -266,7 +266,7 @@ class MappedArray:
             self._refuse(f"expected entries that add up to {self.stated_total:,.1f}, found a sum of {self._total:,.1f}")
 
     def _refuse(self, problem: str) -> NoReturn:
-        """Refuse the array, now and whenever somebody asks for it again."""
+        """Raise FormatError, now and on every further access."""
         self._problem = f"{self.path}: {problem}."
         raise FormatError(self._problem)
 

@@ -1,4 +1,4 @@
-"""What the facts of a manifest may be: declared once, and validated before anything is made of them."""
+"""Declarations of the facts in a manifest, validated before use."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 MAX_WHOLE = 2**53
-"""No count that a manifest states is larger: beyond it numbers in JSON lose digits in many programs."""
+"""Upper bound of counts in a manifest: beyond it, JSON numbers lose digits in many programs."""
 
 
 class Fact(Protocol):
-    """Declares a value of JSON."""
+    """Declaration of a JSON value."""
 
     def problem(self, value: Any, name: str) -> str | None:
-        """Return what is wrong with a value that stands under a name; None if nothing is."""
+        """Return the problem of a value, given its name; None if it is valid."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Whole:
 
 @dataclass(frozen=True)
 class Number:
-    """A number; infinite or not a number only where that is said."""
+    """A number, finite unless declared otherwise."""
 
     low: float = -math.inf
     high: float = math.inf
@@ -44,7 +44,7 @@ class Number:
     def problem(self, value: Any, name: str) -> str | None:
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if is_number and isinstance(value, int):
-            is_number = abs(value) <= MAX_WHOLE  # larger ones do not become floats
+            is_number = abs(value) <= MAX_WHOLE  # larger ones are not exact as floats
         if is_number and not self.finite:
             return None
         if is_number and math.isfinite(value) and self.low <= value <= self.high:
@@ -55,7 +55,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Text:
-    """A string, perhaps one of a few."""
+    """A string, or one of a few choices."""
 
     choices: tuple[str, ...] = ()
 
@@ -75,7 +75,7 @@ class Flag:
 
 @dataclass(frozen=True)
 class Plain:
-    """Any value of JSON: whoever uses it validates it."""
+    """Any JSON value, validated by its user."""
 
     def problem(self, value: Any, name: str) -> str | None:
         return None
@@ -83,7 +83,7 @@ class Plain:
 
 @dataclass(frozen=True)
 class Never:
-    """Nothing: no such value may be there."""
+    """A value that must not be present."""
 
     def problem(self, value: Any, name: str) -> str | None:
         return f"{name}: is not known"
@@ -91,7 +91,7 @@ class Never:
 
 @dataclass(frozen=True)
 class Maybe:
-    """Null, or what is declared."""
+    """Null, or the declared value."""
 
     fact: Fact
 
@@ -101,7 +101,7 @@ class Maybe:
 
 @dataclass(frozen=True)
 class MaybeEmpty:
-    """An empty object, or what is declared."""
+    """An empty object, or the declared value."""
 
     fact: Fact
 
@@ -111,10 +111,10 @@ class MaybeEmpty:
 
 @dataclass(frozen=True)
 class ListOf:
-    """A list whose entries are all declared alike.
+    """A list whose entries share one declaration.
 
     low, high  smallest and largest number of entries
-    distinct   whether no entry may stand twice
+    distinct   whether entries must be distinct
     """
 
     fact: Fact
@@ -132,12 +132,12 @@ class ListOf:
         if not isinstance(self.fact, Plain):
             wrong = next((found for entry in value if (found := self.fact.problem(entry, name))), None)
         if wrong is None and self.distinct and len(set(value)) < len(value):
-            return f"{name}: has an entry twice"
+            return f"{name}: has a duplicate entry"
         return wrong
 
 
 class Items:
-    """A list whose entries are each declared."""
+    """A list with a declaration per entry."""
 
     def __init__(self, *facts: Fact) -> None:
         self._facts = facts
@@ -153,9 +153,9 @@ class Items:
 class Record:
     """An object.
 
-    required   keys that it must have, and what they hold
-    optional   keys that it may have, and what they hold
-    others     what any other key holds; without it, others are ignored
+    required   required keys and their values
+    optional   optional keys and their values
+    others     value of any other key; without it, others are ignored
     """
 
     required: Mapping[str, Fact] = field(default_factory=dict)
@@ -177,14 +177,14 @@ class Record:
         return None
 
     def also(self, required: Mapping[str, Fact] | None = None, optional: Mapping[str, Fact] | None = None) -> Record:
-        """Return the same with more keys."""
+        """Return an extended record."""
         return Record({**self.required, **(required or {})}, {**self.optional, **(optional or {})}, self.others)
 
 
 NUMBERS = ListOf(Number())
 """A list of numbers."""
 HISTORY = ListOf(Number(finite=False))
-"""A list of numbers that may be infinite, or none."""
+"""A list of numbers that may be infinite or NaN."""
 ROWS_OF_NUMBERS = ListOf(NUMBERS)
 """A list of lists of numbers."""
 

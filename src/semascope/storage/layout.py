@@ -1,7 +1,7 @@
-"""What the files of a directory may hold: each format declares its arrays and tables, and nothing else can be opened.
+"""Layouts: declarations of the arrays and tables of each format. Nothing else can be opened.
 
-A checksum tells that a file is the one that was written, not that whoever wrote it meant well. So types, shapes and every entry
-are validated against these declarations before anything indexes with them: see `semascope.storage.arrays`.
+A checksum proves that a file is the one that was written, not that its writer is trustworthy. So types, shapes and every entry
+are validated against these declarations before they are used as indices: see `semascope.storage.arrays`.
 """
 
 from __future__ import annotations
@@ -17,33 +17,33 @@ from semascope.storage.facts import Record
 
 FLOATS = ("float32", "float64")
 ANY = "*"
-"""Stands for an axis of any length."""
+"""Axis of any length."""
 
 TINY = 1e-45
-"""The smallest number above zero in single precision."""
+"""Smallest positive number in single precision."""
 
 HUGE = 1e30
-"""More than any sum of counts, and squares and products of numbers up to it stay finite in double precision."""
+"""Bound above any sum of counts; squares and products of numbers up to it stay finite in double precision."""
 
 MAX_COUNT = 1e15
-"""No count, and no sum of counts, comes near it."""
+"""Bound far above any count or sum of counts."""
 
 SLACK = 1e-3
-"""What probabilities and entries of unit vectors may exceed one by, from rounding."""
+"""Tolerance by which probabilities and entries of unit vectors may exceed one, from rounding."""
 
 _EXPRESSION = re.compile(r"([A-Za-z_]\w*)([+-]\d+)?")
 
 
 class Source(Protocol):
-    """Says where the size of a dimension stands."""
+    """Source of the size of a dimension."""
 
     def size(self, directory: Any) -> int:
-        """Return it."""
+        """Return the size."""
 
 
 @dataclass(frozen=True)
 class Fixed:
-    """A size that whoever opens the directory knows."""
+    """A size known when the directory is opened."""
 
     n: int
 
@@ -53,7 +53,7 @@ class Fixed:
 
 @dataclass(frozen=True)
 class InFacts:
-    """A number in the facts, by the keys that lead to it; of a list, how long it is."""
+    """A number in the facts, or the length of a list, given its path of keys."""
 
     keys: tuple[str, ...]
 
@@ -66,7 +66,7 @@ class InFacts:
 
 @dataclass(frozen=True)
 class AxisOf:
-    """The length of an axis of an array, and what it must be at least."""
+    """The length of an axis of an array, with a minimum."""
 
     array: str
     axis: int = 0
@@ -74,7 +74,7 @@ class AxisOf:
 
     def size(self, directory: Any) -> int:
         shape = directory.shape(self.array)
-        size = int(shape[self.axis]) if self.axis < len(shape) else -1  # which no axis has
+        size = int(shape[self.axis]) if self.axis < len(shape) else -1  # no axis has this length
         if size < self.least:
             msg = f"{directory.path}: the array {self.array!r} is empty, or has another shape than expected."
             raise FormatError(msg)
@@ -83,15 +83,15 @@ class AxisOf:
 
 @dataclass(frozen=True)
 class Array:
-    """Declares an array. Numbers are always finite.
+    """Declaration of an array. Numbers are always finite.
 
-    dtypes       names of types that it may have
-    shape        for each axis its length, a dimension of the layout ("n_words", "n_words+1"), or `ANY`; None for any shape
+    dtypes       names of allowed types
+    shape        per axis a length, a dimension of the layout ("n_words", "n_words+1"), or `ANY`; None for any shape
     low, high    smallest and largest entry, as numbers or dimensions
     pointers     entries ascend from 0 to `high`: those of row i are [array[i]:array[i + 1]] of another
-    rows         name of such pointers, in whose rows entries ascend, and none stands twice
-    total        name of a fact that their sum must be
-    may_be_empty the first axis may have length zero instead
+    rows         name of such pointers, in whose rows entries are strictly ascending
+    total        name of the fact that states their sum
+    may_be_empty whether an axis may have length zero instead
     """
 
     dtypes: tuple[str, ...]
@@ -105,12 +105,12 @@ class Array:
 
 
 def pointers(n_rows: str, into: str) -> Array:
-    """Declare where the rows of another array begin and end."""
+    """Declare row pointers into another array."""
     return Array(("int64",), (f"{n_rows}+1",), low=0, high=into, pointers=True)
 
 
 def indices(length: str, below: str, *, rows: str | None = None) -> Array:
-    """Declare numbers of things, of which there are so many."""
+    """Declare indices below a dimension."""
     return Array(("int32",), (length,), low=0, high=f"{below}-1", rows=rows)
 
 
@@ -121,23 +121,23 @@ def numbers(
     dtypes: tuple[str, ...] = FLOATS,
     may_be_empty: bool = False,
 ) -> Array:
-    """Declare finite numbers between two limits."""
+    """Declare finite numbers within limits."""
     return Array(dtypes, shape, low, high, may_be_empty=may_be_empty)
 
 
 def probabilities(*shape: str | int, may_be_empty: bool = False) -> Array:
-    """Declare numbers from 0 to 1, but for rounding."""
+    """Declare numbers from 0 to 1, up to rounding."""
     return numbers(*shape, low=0.0, high=1 + SLACK, may_be_empty=may_be_empty)
 
 
 def flags(*shape: str | int) -> Array:
-    """Declare true and false."""
+    """Declare booleans."""
     return Array(("bool",), shape, low=0, high=1)
 
 
 @dataclass(frozen=True)
 class Column:
-    """Declares a column of a table.
+    """Declaration of a column of a table.
 
     kinds     "string", "strings" (a list of them), "by_language" (a struct of them), or "plain" for these, numbers and dates
     nullable  whether entries may be missing
@@ -151,11 +151,11 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Declares a table.
+    """Declaration of a table.
 
-    rows      how many it has, as a dimension
+    rows      number of rows, as a dimension
     columns   columns by name
-    others    what other columns are; without it there are none
+    others    declaration of any other column; None if there are none
     """
 
     rows: str
@@ -165,11 +165,11 @@ class Table:
 
 @dataclass(frozen=True)
 class Layout:
-    """Declares a format: what a directory of this kind may hold.
+    """Declaration of a format: the contents of a kind of directory.
 
     kind, version   name of the format, and its newest version
     facts           the facts in its manifest
-    dimensions      sizes that arrays and tables share, by name, and where they stand
+    dimensions      sizes shared by arrays and tables, by name
     arrays, tables  by name; a name may end in ``*``
     """
 
@@ -181,7 +181,7 @@ class Layout:
     tables: Mapping[str, Table] = field(default_factory=dict)
 
     def array(self, name: str) -> Array | None:
-        """Return the declaration of an array, by its name or by a pattern that this fits."""
+        """Return the declaration of an array, by its name or a matching pattern."""
         if name in self.arrays:
             return self.arrays[name]
         return next((array for pattern, array in self.arrays.items() if fnmatchcase(name, pattern)), None)
@@ -194,7 +194,7 @@ class Layout:
         arrays: Mapping[str, Array] | None = None,
         tables: Mapping[str, Table] | None = None,
     ) -> Layout:
-        """Return the same with more in it."""
+        """Return an extended layout."""
         return Layout(
             self.kind,
             self.version,
@@ -206,7 +206,7 @@ class Layout:
 
 
 def split_expression(expression: str) -> tuple[str, int]:
-    """Return the dimension that an expression names, and what is added to it.
+    """Split an expression into its dimension and offset.
 
     Examples
     --------
@@ -215,6 +215,6 @@ def split_expression(expression: str) -> tuple[str, int]:
     """
     found = _EXPRESSION.fullmatch(expression)
     if found is None:
-        msg = f"{expression!r} is no dimension."
+        msg = f"{expression!r} is not a dimension."
         raise ValueError(msg)
     return found[1], int(found[2] or 0)

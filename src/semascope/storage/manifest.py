@@ -1,4 +1,4 @@
-"""The manifest of a directory: what it is, its facts, and the size and checksums of its files."""
+"""The manifest of a directory: its kind, its facts, and the size and checksums of its files."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from semascope.storage.facts import ListOf, Plain, Record, Text, Whole
 
 MANIFEST = "manifest.json"
 BLOCK = 1 << 20
-"""Bytes under one checksum. A reader checks the blocks it touches, so opening a large corpus stays cheap.
+"""Bytes per checksum. A reader checks only the blocks it accesses, so opening a large corpus stays cheap.
 
-Checksums are those of zlib, which ISA-L computes many times as fast.
+Checksums are those of zlib, computed many times faster by ISA-L.
 """
 
 _FILE = Record({"size": Whole(), "crc32": ListOf(Plain())})
@@ -36,7 +36,7 @@ class FileRecord:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What stands in ``manifest.json``."""
+    """Contents of ``manifest.json``."""
 
     kind: str
     version: int
@@ -51,7 +51,7 @@ class Manifest:
 
 
 def read_manifest(directory: Path, kind: str, version: int) -> Manifest:
-    """Read and check the manifest of a directory that should hold `kind` in `version`."""
+    """Read and validate the manifest of a directory of `kind`, in `version` or an older one."""
     wanted = f"expected a semascope {kind} (version {version})"
     body = _read_json(directory, wanted)
     found_kind = body["format"].removeprefix("semascope ")
@@ -67,10 +67,10 @@ def read_manifest(directory: Path, kind: str, version: int) -> Manifest:
         raise FormatError(msg)
     try:
         is_own = body.pop("checksum", None) == _checksum(body)
-    except RecursionError:  # it can be read, but is nested too deeply to be written again
+    except RecursionError:  # readable, but nested too deeply to be serialized again
         is_own = False
     if not is_own:
-        msg = f"{directory / MANIFEST}: was altered after it was written: its checksum is not the one expected."
+        msg = f"{directory / MANIFEST}: was altered after it was written: its checksum does not match."
         raise FormatError(msg)
     _check_body(body, directory)
     return Manifest(
@@ -87,7 +87,7 @@ def read_manifest(directory: Path, kind: str, version: int) -> Manifest:
 
 
 def _check_body(body: dict[str, Any], directory: Path) -> None:
-    """See that all is there, and that every byte of every file has a checksum."""
+    """Check that the manifest is complete, with checksums for every byte of every file."""
     problem = _BODY.problem(body, "the manifest")
     for name, record in {} if problem else body["files"].items():
         n_blocks = -(-record["size"] // BLOCK)
@@ -99,7 +99,7 @@ def _check_body(body: dict[str, Any], directory: Path) -> None:
 
 
 def kind_of(directory: Path) -> str | None:
-    """Say what a directory claims to hold; None when it is not ours."""
+    """Return the kind that a directory claims to be; None if it is not a semascope directory."""
     try:
         kind: str = _read_json(directory, "")["format"]
         return kind.removeprefix("semascope ")
@@ -109,7 +109,7 @@ def kind_of(directory: Path) -> str | None:
 
 def _read_json(directory: Path, wanted: str) -> dict[str, Any]:
     path = directory / MANIFEST
-    if not path.is_file():  # a pipe would keep whoever reads it waiting
+    if not path.is_file():  # reading a pipe would block
         msg = f"{directory}: {wanted}, but it has no {MANIFEST}: it is something else, or its writing was interrupted."
         if not directory.exists():
             msg = f"{directory}: {wanted}, but there is no such directory."
@@ -118,7 +118,7 @@ def _read_json(directory: Path, wanted: str) -> dict[str, Any]:
         raise FormatError(msg)
     try:
         body = json.loads(path.read_bytes().decode())
-    except (ValueError, RecursionError) as error:  # not UTF-8, no JSON, numbers of too many digits; too many brackets
+    except (ValueError, RecursionError) as error:  # not UTF-8, not JSON, too many digits; nested too deeply
         msg = f"{path}: {wanted}, but the manifest is not JSON ({error})."
         raise FormatError(msg) from None
     stated = body.get("format") if isinstance(body, dict) else None
@@ -133,7 +133,7 @@ def _checksum(body: dict[str, Any]) -> int:
 
 
 def safe_filename(name: str, directory: Path) -> str:
-    """Return a name that a manifest has; one that would lead out of the directory is refused."""
+    """Validate a file name in a manifest; names that lead out of the directory are rejected."""
     if not _SAFE_NAME.fullmatch(name):
         msg = f"{directory / MANIFEST}: expected plain file names, found {name!r}."
         raise FormatError(msg)
@@ -141,7 +141,7 @@ def safe_filename(name: str, directory: Path) -> str:
 
 
 def block_checksums(path: Path) -> FileRecord:
-    """Size and block checksums of a file."""
+    """Return the size and block checksums of a file."""
     checksums = []
     size = 0
     with path.open("rb") as file:

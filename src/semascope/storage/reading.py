@@ -1,4 +1,4 @@
-"""Reading a directory by memory-map, validating each block the first time it is touched."""
+"""Reading of directories by memory-map, with each block validated on first access."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Directory:
-    """An opened directory: its facts, arrays and tables, all of which are as its layout declares."""
+    """An open directory: its facts, arrays and tables, validated against its layout."""
 
     path: Path
     manifest: Manifest
@@ -32,12 +32,12 @@ class Directory:
     _sizes: dict[str, int] = field(default_factory=dict)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle as little as opens it again: files are mapped wherever that is."""
+        """Return a small pickle: files are mapped again by the reader."""
         return Directory, (self.path, self.manifest, self.layout)
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What the writer noted in the manifest."""
+        """The facts in the manifest."""
         return self.manifest.facts
 
     def __contains__(self, file_name: str) -> bool:
@@ -46,20 +46,20 @@ class Directory:
     def array(
         self, name: str, start: int = 0, stop: int | None = None, *, sizes: Mapping[str, int] | None = None
     ) -> NDArray[Any]:
-        """Return the rows from `start` to `stop` of an array, read-only and without copying.
+        """Return rows `start` to `stop` of an array, read-only and without copying.
 
-        `sizes` are of dimensions that this array has for itself.
+        `sizes` are those of the array's own dimensions.
         """
         if name not in self._arrays:
             self._arrays[name] = self._map(name, sizes or {})
         return self._arrays[name].part(start, stop)
 
     def shape(self, name: str) -> tuple[int, ...]:
-        """Return the shape that an array states."""
+        """Return the shape in an array's header."""
         return self._content(name)[-1].shape
 
     def table(self, name: str) -> pl.DataFrame:
-        """Return a table, by memory-map."""
+        """Open a table by memory-map."""
         declared = self.layout.tables.get(name)
         if declared is None:
             self._refuse(f"a semascope {self.layout.kind} has no table {name!r}")
@@ -69,7 +69,7 @@ class Directory:
         return read_table(path, content, declared, self._size(declared.rows))
 
     def with_layout(self, layout: Layout) -> Directory:
-        """Return the same directory with another layout, that of the very model for example, which its facts must fit."""
+        """Return the directory with another layout, such as that of the specific model; its facts must match."""
         if problem := layout.facts.problem(self.facts, "facts"):
             msg = f"{self.path / MANIFEST}: {problem}."
             raise FormatError(msg)
@@ -89,13 +89,13 @@ class Directory:
         return MappedArray(path, declared, header, content, record, resolve, rows, total)
 
     def _pointers(self, name: str) -> NDArray[Any]:
-        """Map pointers as they are: what reads them here bears any numbers, and others validate them."""
+        """Map pointers without validation: their use here tolerates any numbers, and they are validated on access."""
         if name not in self._arrays:
             self._arrays[name] = self._map(name, {})
         return self._arrays[name].values
 
     def _size(self, expression: str, sizes: Mapping[str, int] | None = None) -> int:
-        """Return the size that a dimension has here."""
+        """Return the size of a dimension in this directory."""
         name, more = split_expression(expression)
         if sizes and name in sizes:
             return sizes[name] + more
@@ -104,7 +104,7 @@ class Directory:
         return self._sizes[name] + more
 
     def _file(self, file_name: str) -> tuple[str, FileRecord]:
-        """Find a file, and see that it is as large as it was; a string for its path, for there are many files."""
+        """Find a file and check its size; the path is a string, for speed with many files."""
         path = f"{self.path}/{self.manifest.data}/{file_name}"
         record = self.manifest.files.get(file_name)
         if record is None:
@@ -114,8 +114,8 @@ class Directory:
         except OSError:
             msg = f"{path}: is missing; expected a file of {record.size:,} bytes."
             raise FormatError(msg) from None
-        if not stat.S_ISREG(found.st_mode):  # a pipe would keep whoever opens it waiting
-            msg = f"{path}: expected a file of {record.size:,} bytes, but this is none."
+        if not stat.S_ISREG(found.st_mode):  # opening a pipe would block
+            msg = f"{path}: expected a file of {record.size:,} bytes, but this is not a regular file."
             raise FormatError(msg)
         if found.st_size != record.size:
             msg = f"{path}: expected {record.size:,} bytes, found {found.st_size:,}: the file was cut short or replaced."
@@ -123,14 +123,14 @@ class Directory:
         return path, record
 
     def _content(self, name: str) -> tuple[str, FileRecord, NDArray[Any], Header]:
-        """Map the file of an array, and read its header."""
+        """Open the file of an array by memory-map, and read its header."""
         if name not in self._mapped:
             path, record = self._file(f"{name}.npy")
             content = map_file(path)
             try:
                 self._mapped[name] = path, record, content, read_header(path, content)
             except FormatError:
-                check_blocks(path, content, record.crc32[:1])  # an accident is called one
+                check_blocks(path, content, record.crc32[:1])  # report accidental damage as such
                 raise
         return self._mapped[name]
 
@@ -140,20 +140,20 @@ class Directory:
 
 
 def open_directory(path: str | Path, layout: Layout) -> Directory:
-    """Open a directory that should be of a layout, in its version or an older one.
+    """Open a directory with the given layout, in its version or an older one.
 
     Raises
     ------
     FormatError
-        When it is missing, cut short, altered, from a newer release or something else. The sentence names the file.
+        If it is missing, truncated, altered, from a newer release or something else. The message names the file.
     """
     path = Path(path)
     directory = Directory(path, read_manifest(path, layout.kind, layout.version), layout).with_layout(layout)
     for file_name in directory.manifest.files:
-        directory._file(file_name)  # sizes are checked now, contents when they are touched
+        directory._file(file_name)  # sizes are checked now, contents on access
     return directory
 
 
 def is_directory_of(path: str | Path) -> str | None:
-    """Return the kind of semascope directory that this is; None when it is none."""
+    """Return the kind of a semascope directory; None if it is not one."""
     return kind_of(Path(path))

@@ -1,4 +1,4 @@
-"""Tables in Arrow files, mapped and validated before anything reads them by their own offsets."""
+"""Tables in Arrow files, memory-mapped and validated before their offsets are used."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 
 _MAX_BUFFERS = 64
-"""Views are gone over once for each buffer of characters; a table with more is left to Arrow."""
+"""Maximum number of character buffers for the kernel, which passes over the views once per buffer; Arrow handles more."""
 
 
 def table_in(content: NDArray[np.uint8], path: str | Path) -> Any:
-    """Return the table in a mapped Arrow file, which polars would copy, and validate all that its buffers say of each other.
+    """Open the table in a mapped Arrow file, which polars would copy, and validate its buffers.
 
     Raises
     ------
     FormatError
-        When it is no Arrow file, or offsets, lengths, indices or characters in it are not what they must be.
+        If it is not an Arrow file, or has invalid offsets, lengths, indices or characters.
     """
     import pyarrow as pa
 
@@ -43,7 +43,7 @@ def table_in(content: NDArray[np.uint8], path: str | Path) -> Any:
 
 
 def _validate(table: Any) -> None:
-    """Validate a table in full: Arrow does, but for strings in views, which take it longer than all else in a model."""
+    """Validate a table in full, by Arrow except for string views, where Arrow is slower than all the rest of a model."""
     from pyarrow import types
 
     table.validate()
@@ -56,12 +56,12 @@ def _validate(table: Any) -> None:
 
 
 def _fits_kernel(buffers: Sequence[Any]) -> bool:
-    """Tell whether a kernel can go over views: they are in memory as they should be, and there are few buffers."""
+    """Return whether the kernel can validate views: they are aligned, and there are few buffers."""
     return len(buffers) <= _MAX_BUFFERS and buffers[1] is not None and buffers[1].address % 16 == 0
 
 
 def _validate_views(chunk: Any) -> None:
-    """See that strings are where their views say they are, and UTF-8. Sizes of the buffers were validated before."""
+    """Check that views are within their buffers, and UTF-8. Buffer sizes are already validated."""
     import pyarrow as pa
 
     validity, views, *data = chunk.buffers()
@@ -77,7 +77,7 @@ def _validate_views(chunk: Any) -> None:
             content.view(np.int32).reshape(-1, 4), halves, content, valid, chunk.offset, _bytes_of(buffer), number, len(data)
         )
         if wrong >= 0:
-            msg = f"string {wrong:,} is not where it should be, or not UTF-8"
+            msg = f"string {wrong:,} is out of bounds or not UTF-8"
             raise pa.ArrowInvalid(msg)
 
 
@@ -86,14 +86,14 @@ def _bytes_of(buffer: Any) -> NDArray[np.uint8]:
 
 
 def open_table(path: Path) -> pl.DataFrame:
-    """Map an Arrow file that this process wrote."""
+    """Open an Arrow file that this process wrote, by memory-map."""
     import polars as pl
 
     return pl.DataFrame(table_in(map_file(path), path))
 
 
 def read_table(path: str | Path, content: NDArray[np.uint8], declared: Table, n_rows: int) -> pl.DataFrame:
-    """Read a table in a mapped file, and see that it is what was declared."""
+    """Read a table from a mapped file, and validate it against its declaration."""
     import polars as pl
 
     table = table_in(content, path)
@@ -107,7 +107,7 @@ def read_table(path: str | Path, content: NDArray[np.uint8], declared: Table, n_
 def _problem(table: Any, declared: Table, n_rows: int) -> str | None:
     names = table.schema.names
     if len(set(names)) < len(names):
-        return "expected columns of different names, found two of the same"
+        return "expected distinct column names, found a duplicate"
     for name, column in declared.columns.items():
         if column.required and name not in names:
             return f"expected a column {name!r}, found none"
@@ -128,12 +128,12 @@ def _column_problem(column: Any, declared: Column) -> str | None:
     if _kind(column.type) is None:
         return f"expected text, numbers, dates or lists of text, found {str(column.type)[:80]}"
     if not declared.nullable and column.null_count:
-        return "expected an entry in each row, found none in some"
+        return "expected no missing entries, found some"
     return None
 
 
 def _kind(type_: Any) -> str | None:
-    """Return what a column of this type is called in declarations; None for types that no column may have."""
+    """Return the declared kind of a column type; None for types that are not allowed."""
     from pyarrow import types
 
     def is_text(of: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Writing a directory whole or not at all."""
+"""Atomic writing of directories."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 
 _OURS = re.compile(r"(\.manifest-)?(data|part)-[0-9a-f]{12}")
-"""Names that only this module gives: nothing else in a directory is ever removed."""
+"""Names created by this module only: nothing else in a directory is ever removed."""
 
 
 @dataclass
 class Draft:
-    """A directory being written: data files go into `folder`, facts into the manifest; nothing is visible before the end.
+    """Directory being written: data files go into `folder`, facts into the manifest; nothing is visible before the end.
 
-    A directory may have parts, which are directories of their own and outlive its versions: those that a version names stay.
+    A directory may have parts, which are directories themselves and persist across versions as long as a version names them.
     """
 
     folder: Path
@@ -43,7 +43,7 @@ class Draft:
     _new_parts: list[Path] = field(default_factory=list)
 
     def part(self, name: str | None = None) -> Path:
-        """Keep a part of the last version, by its name; without one, give the path of a new part, to be written there."""
+        """Keep a part of the last version by name, or add a new part; return the path."""
         name = name or f"part-{uuid.uuid4().hex[:12]}"
         path = self.folder.parent / name
         if not path.exists():
@@ -52,12 +52,12 @@ class Draft:
         return path
 
     def discard(self) -> None:
-        """Remove what was written."""
+        """Remove all files written so far."""
         for path in (self.folder, *self._new_parts):
             shutil.rmtree(path, ignore_errors=True)
 
     def array(self, name: str, values: NDArray[Any]) -> None:
-        """Add an array that the layout declares."""
+        """Write an array that the layout declares."""
         declared = self.layout.array(name)
         if declared is None or values.dtype.name not in declared.dtypes:
             msg = f"the layout of a semascope {self.layout.kind} declares no array {name!r} of type {values.dtype}."
@@ -65,7 +65,7 @@ class Draft:
         np.save(self.folder / f"{name}.npy", np.asarray(values, order="C"), allow_pickle=False)
 
     def table(self, name: str, frame: pl.DataFrame) -> None:
-        """Add a table that the layout declares, uncompressed so that it can be memory-mapped."""
+        """Write a table that the layout declares, uncompressed so that it can be memory-mapped."""
         if name not in self.layout.tables:
             msg = f"the layout of a semascope {self.layout.kind} declares no table {name!r}."
             raise ValueError(msg)
@@ -74,12 +74,12 @@ class Draft:
 
 @contextmanager
 def writing(target: str | Path, layout: Layout) -> Iterator[Draft]:
-    """Write a new version of `target`; it takes the old one's place when the block ends without an error.
+    """Write a new version of `target`, which replaces the old one when the block ends without an error.
 
     Raises
     ------
     FormatError
-        When something else is at `target`: it is never overwritten.
+        If `target` is something else, which is never overwritten.
     """
     target = Path(target)
     check_target(target, layout.kind)
@@ -91,7 +91,7 @@ def writing(target: str | Path, layout: Layout) -> Iterator[Draft]:
         yield draft
         _commit(target, draft)
     except BaseException:
-        if not _is_current(target, draft):  # Ctrl-C may come when all is done
+        if not _is_current(target, draft):  # Ctrl-C may come after the commit
             draft.discard()
         if made_here and not any(target.iterdir()):
             target.rmdir()
@@ -102,12 +102,12 @@ def writing(target: str | Path, layout: Layout) -> Iterator[Draft]:
 
 
 def check_target(target: Path, kind: str) -> None:
-    """Refuse to write over anything but an older version of the same kind of directory, or an empty one."""
+    """Check that the target is missing, empty, or an older version of the same kind of directory."""
     if target.is_dir():
         unfinished = all(_OURS.fullmatch(entry.name) for entry in target.iterdir())
         if unfinished or kind_of(target) == kind:
             return
-        msg = f"{target}: will not write a semascope {kind} over what is there; give another path or remove it first."
+        msg = f"{target}: will not write a semascope {kind} over existing files; give another path or remove them first."
         raise FormatError(msg)
     if target.exists():
         msg = f"{target}: will not write a semascope {kind} over a file; give another path or remove it first."
@@ -115,7 +115,7 @@ def check_target(target: Path, kind: str) -> None:
 
 
 def _commit(target: Path, draft: Draft) -> None:
-    """Sync the data, then switch the manifest over to it in one atomic step."""
+    """Sync the data, then replace the manifest atomically."""
     paths = sorted(draft.folder.iterdir())
     for path in paths:
         _sync(path)
@@ -140,7 +140,7 @@ def _is_current(target: Path, draft: Draft) -> bool:
 
 
 def _clear_away(target: Path, current: set[str]) -> None:
-    """Remove what the new version replaced, and what crashes left."""
+    """Remove the replaced version, and leftovers of crashes."""
     for entry in target.iterdir():
         if entry.name in current or not _OURS.fullmatch(entry.name):
             continue
@@ -151,7 +151,7 @@ def _clear_away(target: Path, current: set[str]) -> None:
 
 
 def _sync(path: Path) -> None:
-    """Have the operating system put a file or a folder's entries on disk."""
+    """Sync a file or a folder's entries to disk."""
     if path.is_dir() and os.name == "nt":  # Windows cannot open folders
         return
     descriptor = os.open(path, os.O_RDONLY)

@@ -106,7 +106,7 @@ def test_saving_a_corpus_of_blocks_again_changes_nothing(source, tmp_path):
 def test_an_id_that_stands_twice_is_named_wherever_it_stands(source, in_memory, tmp_path):
     with source.open("a") as file:
         file.write('{"id": "document 5", "text": "once more"}\n')
-    with pytest.raises(SourceError, match="the id 'document 5' stands twice, at documents 6 and 301: ids must be unique"):
+    with pytest.raises(SourceError, match="the id 'document 5' appears twice, at documents 6 and 301: ids must be unique"):
         Corpus.build(read(source), path=None if in_memory else tmp_path / "corpus")
     assert not (tmp_path / "corpus").exists()
 
@@ -122,7 +122,7 @@ def test_a_build_that_fails_leaves_the_corpus_that_was_there(source, tmp_path):
 
 
 def test_nothing_is_written_when_no_words_are_left(source, tmp_path):
-    with pytest.raises(SourceError, match="no words of the 300 documents are left within"):
+    with pytest.raises(SourceError, match="no words of the 300 documents are left with"):
         Corpus.build(read(source), Analyzer(min_df=1000), path=tmp_path / "corpus")
     assert not (tmp_path / "corpus").exists()
 
@@ -255,5 +255,5 @@ def test_the_memory_left_is_within_the_limit_on_the_process():
 
 def test_n_grams_need_a_range_that_makes_sense():
     for ngrams in ((0, 1), (2, 1), (1,), "2", (1, 2.5)):
-        with pytest.raises(InputError, match="ngrams must be the shortest and the longest run, such as"):
+        with pytest.raises(InputError, match="ngrams must be a pair of lengths from 1 to 100"):
             Analyzer(ngrams=ngrams)

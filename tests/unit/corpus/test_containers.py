@@ -75,7 +75,7 @@ def test_models_and_indexes_take_a_bunch():
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"data": np.eye(4)}, "the data are a matrix, not texts; Corpus.from_matrix takes that"),
+        ({"data": np.eye(4)}, "the data are a matrix, not texts; use Corpus.from_matrix"),
         ({"data": [*TEXTS[:3], None]}, "text 3 is not a string, but NoneType"),
         ({"target": TARGET[:3]}, "there are 4 texts, but 3 targets"),
         ({"target": TARGET + 1}, "there is a target 2, but target_names has 2 names"),
@@ -247,9 +247,9 @@ def test_a_matrix_market_file_goes_with_the_text_file_of_a_dictionary(tmp_path):
         ([[(0, 1, 2)]], None, "document 0: .*found \\(0, 1, 2\\)"),
         ([7], None, "document 0: expected pairs of a word's number and its count\\."),
         (TEXTS, None, "document 0 is a text; Corpus.from_texts takes texts, Corpus.from_tokens lists of words"),
-        (COUNTS, None, "expected lists of pairs, found a matrix; Corpus.from_matrix takes that"),
-        (BAGS, {0: "cat", 1: "cat"}, "the word 'cat' stands at 1 already"),
-        (BAGS, {"cat": 0, "dog": 0}, "each word needs a number of its own"),
+        (COUNTS, None, "expected lists of pairs, found a matrix; use Corpus.from_matrix"),
+        (BAGS, {0: "cat", 1: "cat"}, "the word 'cat' is already at 1"),
+        (BAGS, {"cat": 0, "dog": 0}, "each word needs its own number"),
         (BAGS, {0: 1}, "expected words and their numbers"),
         (BAGS, {0: "cat", 10**8: "dog"}, "the numbers go to 100,000,000, but there are 2 words"),
     ],
@@ -269,11 +269,13 @@ def test_bad_bags_can_be_left_out_and_are_noted(monkeypatch):
 
 def test_a_pickled_dictionary_is_not_opened(tmp_path):
     (tmp_path / "words.dict").write_bytes(pickle.dumps(dict(WORDS)))
-    with pytest.raises(SourceError, match="is a pickle, which could run any code; write the dictionary anew with save_as_text"):
+    with pytest.raises(
+        SourceError, match="is a pickle, which could run any code; write the dictionary again with save_as_text"
+    ):
         Corpus.build(read_counts(BAGS, vocabulary=tmp_path / "words.dict"))
 
 
 def test_what_is_neither_a_path_nor_a_table_nor_documents_is_refused():
     for take in (read, read_counts, Corpus.build):
-        with pytest.raises(InputError, match="expected a path or a frame to read, found int"):
+        with pytest.raises(InputError, match="expected a path or a frame, found int"):
             take(7)

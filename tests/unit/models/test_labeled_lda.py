@@ -92,8 +92,8 @@ def test_an_indicator_column_that_no_document_has_stays_in_its_place():
     ("y", "sentence"),
     [
         ([["a"]], "there are 2 documents, but labels of 1."),
-        ([["a"], [float("nan")]], "a label is a word or a whole number, but one of document 1 is nan."),
-        ([0.5, 1.0], "a label is a word or a whole number, but one of document 0 is 0.5."),
+        ([["a"], [float("nan")]], "labels must be strings or whole numbers, but one of document 1 is nan."),
+        ([0.5, 1.0], "labels must be strings or whole numbers, but one of document 0 is 0.5."),
         (np.array([[0, 1], [-1, 1]]), "an indicator matrix of labels has zeros and ones only, but row 1, column 0 is -1"),
         (np.array([[0, 2], [1, 1]]), "an indicator matrix of labels has zeros and ones only, but row 0, column 1 is 2"),
         (np.array([["x", "y"], ["z", "z"]]), "an indicator matrix of labels has zeros and ones only"),

@@ -247,7 +247,7 @@ def texts_of(index):
     ("documents", "how", "sentence"),
     [
         (["more about cats"], {"ids": ["cats"]}, "the index has a document 'cats' already: give another id, or replace it"),
-        (["one", "two"], {"ids": ["new", "new"]}, "the id 'new' stands twice"),
+        (["one", "two"], {"ids": ["new", "new"]}, "the id 'new' appears twice"),
         (["one", "two"], {"ids": ["new"]}, "there are 2 documents, but 1 ids"),
         ([], {}, "there are no documents"),
         ("cats", {}, "expected several texts; put the one text into a list"),

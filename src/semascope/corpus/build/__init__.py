@@ -1,1 +1,1 @@
-"""Building a corpus: documents become rows of word counts, in memory or on disk."""
+"""Corpus construction: documents become rows of word counts, in memory or on disk."""

@@ -1,4 +1,4 @@
-"""Counters: what blocks of documents hold becomes pieces, and in the end all words get the numbers of one vocabulary."""
+"""Counters: blocks of documents become pieces of word counts; at the end, all words get ids of one vocabulary."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 BLOCK_CHARACTERS = 1 << 21
-"""Text handed to a thread at a time: large enough to be worth it, small enough to stay in the cache."""
+"""Characters per task of a thread: large enough to be worth it, small enough to stay in the cache."""
 
 BLOCK_TOKENS = 1 << 20
-"""Ready-made words put into a piece at a time."""
+"""Tokens per piece, for documents that come tokenized."""
 
 NEEDS_PYTHON_LOWER = ("Σ", "İ")
-"""The two characters whose lower case is not one character of its own: it depends on what follows, or is two."""
+"""The two characters without a fixed, single lower-case character: it depends on what follows, or is two."""
 
 
 def words_in_order(
     texts: Sequence[str] | pl.Series, analyzer: Analyzer, wanted: pl.Series
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Return where each text ends, and all words in their order: the number of one that is `wanted`, -1 for any other.
+    """Return the end of each text, and the numbers of all words in reading order: -1 for words not in `wanted`.
 
-    Stop words and words that are too short take no place; words that limits keep out of a vocabulary do.
+    Stop words and words that are too short take no position; words outside a vocabulary's limits do.
     """
     pieces = PieceList()
     with ThreadPoolExecutor(usable_cores()) as pool:
@@ -66,27 +66,27 @@ def words_in_order(
 
 
 class CorpusCounter(ABC):
-    """Counts the words of documents, block by block. Limits are not applied: which words are wanted is decided later."""
+    """Counter of the words of documents, block by block. Limits are applied later."""
 
     @abstractmethod
     def add(self, content: Any, /) -> None:
-        """Count what documents hold into pieces."""
+        """Add the words of documents."""
 
     @abstractmethod
     def finish(self) -> CountedLanguages:
-        """Number the words of all that was added, most frequent word first."""
+        """Return the counts of all that was added, with words numbered by falling frequency."""
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(  # noqa: B027  (most have nothing to let go of)
+    def __exit__(  # noqa: B027  (most have nothing to release)
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Let go of threads."""
+        """Release threads."""
 
 
 class LanguageCounter(CorpusCounter):
-    """Counts texts by language, each language by itself; all blocks have the same languages."""
+    """Counter of texts, separately for each language; all blocks have the same languages."""
 
     def __init__(self, analyzers: Analyzers, pieces: Pieces) -> None:
         self._analyzers, self._pieces = analyzers, pieces
@@ -110,7 +110,7 @@ class LanguageCounter(CorpusCounter):
 
 
 class TokenListCounter(CorpusCounter):
-    """Counts words that come ready made; the analyzer's stop words and stems apply, its case and pattern do not."""
+    """Counter of tokenized documents; the analyzer's stop words and stemmer apply, its case and pattern do not."""
 
     def __init__(self, analyzer: Analyzer, pieces: Pieces) -> None:
         self._counter = TokenCounter(analyzer, pieces)
@@ -126,9 +126,9 @@ class TokenListCounter(CorpusCounter):
 
 
 class RowCounter(CorpusCounter):
-    """Takes rows of counts as they are, in the order of the columns; only what the analyzer says of distinct words applies.
+    """Counter of rows that are counts already; only the analyzer's settings for distinct words apply.
 
-    `words` gives the names of the columns, once all rows have come.
+    `words` returns the names of the columns once all rows are added.
     """
 
     def __init__(
@@ -166,27 +166,27 @@ class RowCounter(CorpusCounter):
 
 
 def _counter(analyzer: Analyzer, pieces: Pieces, pool: ThreadPoolExecutor, *, in_order: bool = False) -> TextCounter:
-    """Make a counter; the rows of one that is asked for `in_order` have a word wherever the text has it."""
+    """Create a counter; with `in_order`, its rows list every token in reading order."""
     if analyzer.token_pattern is not None:
         return PatternCounter(analyzer, pieces)
     return KernelCounter(analyzer, pieces, pool, in_order=in_order or analyzer.ngrams != (1, 1))
 
 
 class TextCounter(Protocol):
-    """Counts the texts of one language, block by block; rows wait in pieces until all words are known."""
+    """Counter of the texts of one language; rows wait in pieces until all words are known."""
 
     def add(self, texts: Sequence[str] | pl.Series, /) -> None: ...
     def found(self) -> tuple[Words, list[NDArray[np.int64]]]:
-        """Return all words, and of each table their numbers among them, when all texts are added."""
+        """Return all words, and for each table the numbers of its words among them, once all texts are added."""
 
     def finish(self, n_documents: int) -> Counted:
-        """Number the words; so many of the documents are in this language."""
+        """Return the counts; `n_documents` documents are in this language."""
 
 
 def _with_vocabulary(
     pieces: Pieces, words: Words, tables: list[NDArray[np.int64]], analyzer: Analyzer, n_documents: int
 ) -> Counted:
-    """Stop words out, stems joined, n-grams put together, frequent words first."""
+    """Remove stop words, merge stems, build n-grams, and sort words by falling frequency."""
     new_number, vocabulary = assign_word_ids(words, analyzer)
     numbers = [new_number[in_whole] for in_whole in tables]
     if analyzer.ngrams != (1, 1):
@@ -196,11 +196,11 @@ def _with_vocabulary(
     return Counted(pieces, numbers, vocabulary, n_documents)
 
 
-# --- words by the default rule -------------------------------------------------------------------------------------------
+# --- the default token pattern -------------------------------------------------------------------------------------------
 
 
 class KernelCounter:
-    """Counts texts on the threads of a pool, each into a table of its own."""
+    """Counter that runs on the threads of a pool, each with its own table."""
 
     def __init__(self, analyzer: Analyzer, pieces: Pieces, pool: ThreadPoolExecutor, *, in_order: bool) -> None:
         threads = usable_cores()
@@ -224,7 +224,7 @@ class KernelCounter:
             table, min_length = self._tables[number], self._analyzer.min_length
             return Piece(number, *table.count(text, offsets, self._letters, min_length, as_read=self._in_order))
         finally:
-            self._free.put(number)  # or the others would wait for it in vain
+            self._free.put(number)  # otherwise the others would wait for it forever
 
     def found(self) -> tuple[Words, list[NDArray[np.int64]]]:
         for piece in self._queue.rest():
@@ -238,7 +238,7 @@ class KernelCounter:
 
 
 def as_utf8(block: list[str], first: int, *, lowercase: bool) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Join texts as UTF-8 and say where each begins; lower case that is not one character for one is made here."""
+    """Join texts as UTF-8, and return them with their offsets; lower-casing that is not one to one is done here."""
     encoded = _encode(block, first)
     if lowercase:
         for i, text in enumerate(block):
@@ -250,7 +250,7 @@ def as_utf8(block: list[str], first: int, *, lowercase: bool) -> tuple[NDArray[n
 
 
 def _small_batches(batch: Sequence[str] | pl.Series) -> Iterator[list[str]]:
-    """Cut a batch where about BLOCK_CHARACTERS have come together."""
+    """Split a batch into blocks of about BLOCK_CHARACTERS."""
     block: list[str] = []
     size = 0
     for text in batch:
@@ -283,7 +283,7 @@ def _encode(block: list[str], first: int) -> list[bytes]:
 
 
 class TokenCounter:
-    """Counts words that are strings already, by way of a dictionary."""
+    """Counter of words that are strings, by a dictionary."""
 
     def __init__(self, analyzer: Analyzer, pieces: Pieces) -> None:
         self._analyzer, self._pieces = analyzer, pieces
@@ -302,7 +302,7 @@ class TokenCounter:
             self._totals = in_block
 
     def check_words_are_strings(self, documents: Iterable[Sequence[str]]) -> None:
-        """Say which of the documents, all of which are counted, has a word that is none."""
+        """Check the words of counted documents; the error names the first invalid one."""
         odd = next(((word, problem) for word in self._numbers if (problem := _problem_of(word))), None)
         if odd is not None:
             word, problem = odd
@@ -319,14 +319,14 @@ class TokenCounter:
 
 
 def _problem_of(word: object) -> str | None:
-    """Say why a word cannot be one; None when it can."""
+    """Return why a word is invalid, or None."""
     if not isinstance(word, str):
         return f"not a string but {type(word).__name__}"
     return None if word.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in word) else "not valid Unicode"
 
 
 class PatternCounter:
-    """Counts what a regular expression finds."""
+    """Counter of the matches of a regular expression."""
 
     def __init__(self, analyzer: Analyzer, pieces: Pieces) -> None:
         self._analyzer, self._tokens = analyzer, TokenCounter(analyzer, pieces)
@@ -350,7 +350,7 @@ class PatternCounter:
 
 
 def _blocks_of_documents(documents: Iterable[Sequence[str]]) -> Iterator[list[Sequence[str]]]:
-    """Cut lists of words into blocks of about BLOCK_TOKENS words."""
+    """Split lists of words into blocks of about BLOCK_TOKENS words."""
     block: list[Sequence[str]] = []
     size = 0
     for number, tokens in enumerate(documents):

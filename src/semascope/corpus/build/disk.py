@@ -1,4 +1,4 @@
-"""Writing a corpus to disk block by block: documents as they come, then rows, then the words they are counted in."""
+"""Block-by-block writing of a corpus directory: documents as they arrive, then rows, then the vocabulary."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ DTYPES = {"ends": np.int64, "words": np.int32, "counts": np.float32}
 
 
 class CorpusWriter:
-    """Fills the draft of a corpus directory; memory does not grow with the corpus, but for eight bytes a document.
+    """Sink that writes a corpus directory; its memory does not grow with the corpus, except for eight bytes per document.
 
-    It is the sink of a build on disk; see `semascope.corpus.build.pipeline`.
+    See `semascope.corpus.build.pipeline`.
     """
 
     def __init__(self, draft: Draft) -> None:
@@ -82,7 +82,7 @@ class CorpusWriter:
         self._append("ends", np.zeros(1, dtype=np.int64))
 
     def pieces(self) -> PieceFiles:
-        """Open files beside the corpus for what waits to be written."""
+        """Open temporary files beside the corpus for pieces."""
         return PieceFiles(self._draft.folder)
 
     def documents(self, frame: pl.DataFrame, /) -> None:
@@ -106,7 +106,7 @@ class CorpusWriter:
         self._hashes[name].update(values.data)
 
     def finish(self, lexicon: Lexicon, analyzers: Analyzers | None) -> None:
-        """Write the words and the facts."""
+        """Write the vocabulary and the facts of the manifest."""
         self._open.close()
         self._check_ids_unique()
         self._draft.table("vocabulary", lexicon.to_frame())
@@ -137,5 +137,5 @@ class CorpusWriter:
 
 
 def fingerprint(digests: list[bytes]) -> str:
-    """One hash of the hashes of row ends, word numbers, counts and lexicon."""
+    """Return a hash of the hashes of row ends, word numbers, counts and lexicon."""
     return hashlib.blake2b(b"".join(digests), digest_size=16).hexdigest()

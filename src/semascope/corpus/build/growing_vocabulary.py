@@ -1,4 +1,4 @@
-"""A vocabulary that grows as texts come: words are numbered in the order in which they are first met."""
+"""Growing vocabulary for streams: words are numbered in order of first appearance."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class GrowingWords:
-    """Counts the words of texts; new ones join at the end. An analyzer's limits are for whole corpora, and do not apply.
+    """Counter of words with a growing vocabulary. An analyzer's limits are for whole corpora, and do not apply.
 
     Examples
     --------
@@ -47,7 +47,7 @@ class GrowingWords:
         return read_only(CSR(*renumber_few(ends, tokens, counts, of_token)))
 
     def numbers_of(self, words: pl.Series) -> NDArray[np.int32]:
-        """Return the numbers of words, all of which are known from now on."""
+        """Return the numbers of words, adding new ones."""
         return np.array([self._number(word) for word in words], dtype=np.int32)
 
     def _number(self, word: str) -> int:
@@ -57,7 +57,7 @@ class GrowingWords:
         return number
 
     def _tokens(self, texts: list[str]) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
-        """Words as the tokenizer numbers them; those it has not met before are looked up."""
+        """Count tokens by their number in the tokenizer's table, and map new ones to words."""
         text, offsets = as_utf8(texts, 0, lowercase=self.analyzer.lowercase)
         counted = self._table.count(text, offsets, self.analyzer.letters(), self.analyzer.min_length)
         new = self._table.words(len(self._of_token)).to_list() if self._table.n_words > len(self._of_token) else []
@@ -69,7 +69,7 @@ class GrowingWords:
         return counted
 
     def _words_of(self, texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
-        """Words that a pattern finds, and runs of several words."""
+        """Return the words found by a pattern, and n-grams."""
         found = [[self._number(word) for word in self.analyzer.words(text)] for text in texts]
         ends = np.cumsum([0, *map(len, found)], dtype=np.int64)
         numbers = np.array([number for row in found for number in row], dtype=np.int32)

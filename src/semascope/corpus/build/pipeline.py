@@ -1,7 +1,7 @@
-"""The one path by which documents become a corpus: blocks → counter → pieces → vocabulary → rows.
+"""Pipeline from documents to a corpus: blocks → counter → pieces → vocabulary → rows.
 
-What is made is handed to a sink: documents as they come, rows once all words are known, and the words at last. There are two
-sinks, `MemorySink` here and `CorpusWriter` for a directory; nothing else tells a corpus in memory from one on disk.
+The result goes to a sink: documents as they arrive, rows once all words are known, and finally the words. There are two sinks,
+`MemorySink` here and `CorpusWriter` for a directory; nothing else differs between a corpus in memory and one on disk.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ Source = Documents | CountedDocuments
 
 
 class Block(NamedTuple):
-    """Documents that come together.
+    """Batch of documents.
 
-    content    what is counted of them: texts by language, lists of words, or rows of counts
-    documents  what else is known of them, for the sink; None where the sink knows it already
+    content    what is counted: texts by language, lists of words, or rows of counts
+    documents  their metadata, for the sink; None if the sink has it already
     """
 
     content: Any
@@ -42,23 +42,23 @@ class Block(NamedTuple):
 
 
 class Sink(Protocol):
-    """Receives a corpus in the order in which it is made: documents, rows, then the words."""
+    """Receiver of a corpus: documents, rows, then the words."""
 
     def pieces(self) -> AbstractContextManager[Pieces]:
-        """Open the place where pieces wait for their final word numbers."""
+        """Open the spool in which pieces await their final word ids."""
 
     def documents(self, frame: pl.DataFrame, /) -> None:
-        """Receive documents."""
+        """Add documents."""
 
     def rows(self, rows: CSR, /) -> None:
-        """Receive the rows of documents, in the order of these."""
+        """Add rows, in the order of the documents."""
 
     def finish(self, lexicon: Lexicon, analyzers: Analyzers | None) -> None:
-        """Receive the words, and what made them of the texts."""
+        """Add the words, and the analyzers that produced them."""
 
 
 class Contents(NamedTuple):
-    """A corpus in memory, as the constructor of `Corpus` takes it."""
+    """The arguments of the constructor of `Corpus`."""
 
     rows: CSR
     lexicon: Lexicon
@@ -67,16 +67,16 @@ class Contents(NamedTuple):
 
 
 class MemorySink:
-    """Keeps a corpus in memory.
+    """Sink for a corpus in memory.
 
     Parameters
     ----------
     documents : mapping, optional
-        Columns of what is known of the documents, validated, where that is not in the blocks; no frame is made of them yet.
+        Validated columns of metadata, if not in the blocks; the frame is built on demand.
     """
 
     contents: Contents
-    """What was received, once it is finished."""
+    """The corpus, once finished."""
 
     def __init__(self, documents: Mapping[str, Any] | None = None) -> None:
         self._columns = documents
@@ -94,7 +94,7 @@ class MemorySink:
 
     def finish(self, lexicon: Lexicon, analyzers: Analyzers | None) -> None:
         rows = concatenate(self._rows)
-        self._rows.clear()  # before ids are compared, which takes memory, too
+        self._rows.clear()  # before the check of ids, which takes memory too
         self.contents = Contents(rows, lexicon, self._all_documents(), analyzers)
 
     def _all_documents(self) -> pl.DataFrame | Mapping[str, Any]:
@@ -115,16 +115,15 @@ def build_corpus(
     extend: bool = False,
     watch: Callable[[int], None] | None = None,
 ) -> Lexicon | None:
-    """Build a corpus of blocks of documents, and hand it to a sink.
+    """Build a corpus from blocks of documents into a sink.
 
-    Without a `vocabulary`, the words are those within the limits of the analyzers, and there must be some. With one all words
-    that were met are handed over, to be looked up in it.
+    Without a `vocabulary`, words are pruned by the limits of the analyzers, and some must be left. With one, all words
+    are passed to the sink, to be looked up in the vocabulary.
 
     Returns
     -------
     Lexicon or None
-        The vocabulary that was given; to `extend` it, the words it lacks join it at its end, as far as they are within the
-        limits of the analyzers.
+        The given vocabulary; with `extend`, new words within the limits of the analyzers are appended to it.
     """
     with sink.pieces() as pieces:
         counted = _count(blocks, counter, pieces, sink, watch)
@@ -148,7 +147,7 @@ def _count(
     sink: Sink,
     watch: Callable[[int], None] | None,
 ) -> CountedLanguages:
-    """Hand the documents of each block to the sink, and what they hold to a counter, which is gone afterwards."""
+    """Add the documents of each block to the sink, and count their contents."""
     n_documents = 0
     with counter(pieces) as counting:
         for content, documents in blocks:
@@ -163,7 +162,7 @@ def _count(
 
 
 def _within_limits(counted: CountedLanguages, analyzers: Analyzers) -> CountedLanguages:
-    """Apply the limits of each language to its words."""
+    """Prune the words of each language by its limits."""
     parts = counted.by_language.items()
     limited = {language: prune(part, analyzer_of(analyzers, language)) for language, part in parts}
     return replace(counted, by_language=limited)
@@ -173,9 +172,9 @@ def _within_limits(counted: CountedLanguages, analyzers: Analyzers) -> CountedLa
 
 
 def blocks_of(source: Source, language: str | None, wanted: Collection[str] | None) -> Iterator[Block]:
-    """Return the documents of a source, numbered where they have no id; there must be some.
+    """Iterate over the documents of a source, numbering those without an id; raise SourceError if there are none.
 
-    Plain texts are in `language`; of texts by language those that are `wanted` are taken.
+    Plain texts are in `language`; of texts by language, those in `wanted` are kept.
     """
     given: Iterator[tuple[Any, pl.DataFrame]]
     given = _counts_in(source) if isinstance(source, CountedDocuments) else _texts_in(source, language, wanted)
@@ -204,26 +203,26 @@ def _counts_in(source: CountedDocuments) -> Iterator[tuple[CSR, pl.DataFrame]]:
 
 
 def counter_for(source: Source, analyzers: Analyzers, language: str | None) -> Callable[[Pieces], CorpusCounter]:
-    """Return what makes a counter of the documents of a source."""
+    """Return a factory of counters for the documents of a source."""
     if isinstance(source, CountedDocuments):
         return lambda pieces: RowCounter(analyzers, pieces, lambda: source.words, language)
     return lambda pieces: LanguageCounter(analyzers, pieces)
 
 
 def in_memory(given: Any) -> Documents:
-    """Take a frame in memory, or what scikit-learn's loaders of texts give, for a source."""
+    """Convert a frame in memory, or a Bunch from scikit-learn's text loaders, to a source."""
     if is_bunch(given):
         return read(given)
     whole = whole_frame(given)
     return Documents(IN_MEMORY, lambda bad: iter([whole] if len(whole) else []))
 
 
-# --- what is wrong ---------------------------------------------------------------------------------------------------------
+# --- errors ----------------------------------------------------------------------------------------------------------------
 
 
 @contextmanager
 def naming(source: Source) -> Iterator[None]:
-    """Say which source it is that cannot be used."""
+    """Add the name of the source to errors."""
     try:
         yield
     except SourceError:
@@ -240,15 +239,15 @@ def _nothing_in(source: Source) -> str:
 
 
 def check_has_languages(by_language: ByLanguage, wanted: Collection[str] | None) -> None:
-    """Say that there is nothing to count where texts are in no language at all."""
+    """Check that texts are in at least one language."""
     if not by_language:
-        wanted_here = "" if wanted is None else f" of the vocabulary; there {describe_languages(tuple(wanted))}"
+        wanted_here = "" if wanted is None else f" of the vocabulary, where {describe_languages(tuple(wanted))}"
         msg = f"no text is in a language{wanted_here}."
         raise InputError(msg)
 
 
 def check_has_words(counted: CountedLanguages, analyzers: Analyzers) -> None:
-    """Say of which language no word is left, and why."""
+    """Check that each language has words left; the error gives the reason."""
     parts = counted.by_language
     for language, part in parts.items():
         where = f"{language}: " if language and len(parts) > 1 else ""
@@ -267,4 +266,4 @@ def _no_words(n_documents: int, analyzer: Analyzer) -> str:
     limits += [f"max_features={analyzer.max_features}"] if analyzer.max_features else []
     limits += [f"ngrams={analyzer.ngrams}"] if analyzer.ngrams != (1, 1) else []
     limits += ["the stop words"] if analyzer.stop_words else []
-    return f"no words of the {n_documents:,} documents are left within {', '.join(limits)}: loosen one of these."
+    return f"no words of the {n_documents:,} documents are left with {', '.join(limits)}; relax one of these."

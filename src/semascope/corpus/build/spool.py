@@ -1,4 +1,4 @@
-"""Pieces: counted blocks of documents that wait for their final word numbers, in memory or in a file."""
+"""Spools of pieces: counted blocks of documents that await their final word ids, in memory or in a file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Piece(NamedTuple):
-    """Rows of a block whose word numbers are those of one table, in any order; a word may stand in a row more than once."""
+    """Rows of a block, with word numbers of one table in any order; a row may repeat a word."""
 
     table: int
     ends: NDArray[np.int64]
@@ -24,16 +24,16 @@ class Piece(NamedTuple):
 
 
 class Pieces(Protocol):
-    """Where pieces wait: they are appended, and then gone through as often as needed."""
+    """Spool of pieces: append-only, and iterable any number of times."""
 
     def append(self, piece: Piece, /) -> None: ...
     def __iter__(self) -> Iterator[Piece]: ...
     def another(self) -> Pieces:
-        """Make an empty one of the same kind."""
+        """Create an empty spool of the same kind."""
 
 
 class PieceList(list[Piece]):
-    """Pieces in memory; they are gone when the context ends."""
+    """Pieces in memory, dropped at the end of the context."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -53,7 +53,7 @@ class PieceList(list[Piece]):
 
 
 class PieceFiles:
-    """Pieces in nameless files of a folder; they are gone when the context ends, or the process."""
+    """Pieces in anonymous files of a folder, removed at the end of the context or the process."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -1,4 +1,4 @@
-"""One vocabulary for all: n-grams, pruning, and the final ids of the words of counted pieces."""
+"""Vocabulary construction: n-grams, pruning, and the final ids of words in counted pieces."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 class Words(NamedTuple):
-    """Distinct words, and how often each was met."""
+    """Distinct words and their total counts."""
 
     words: pl.Series
     totals: NDArray[Any]
@@ -36,12 +36,12 @@ class Words(NamedTuple):
 
 @dataclass(frozen=True)
 class Counted:
-    """Documents that are counted in one language, and the vocabulary that they will have.
+    """Documents counted in one language, and their vocabulary.
 
     pieces       the rows, with the word numbers of their tables
-    numbers      of each table: number of a word -> its number in the vocabulary, -1 for a word that is left out
+    numbers      per table: number of a word -> its id in the vocabulary, -1 for a word that is left out
     vocabulary   the words
-    n_documents  how many documents are in this language: no more than there are rows
+    n_documents  number of documents in this language, at most the number of rows
     """
 
     pieces: Pieces
@@ -50,7 +50,7 @@ class Counted:
     n_documents: int
 
     def rows(self) -> Iterator[CSR]:
-        """Return the rows over the vocabulary, piece by piece."""
+        """Iterate over the rows by vocabulary ids, piece by piece."""
         n_words = len(self.vocabulary)
 
         def renumbered(piece: Piece) -> CSR:
@@ -63,9 +63,9 @@ class Counted:
 
 @dataclass(frozen=True)
 class CountedLanguages:
-    """The same documents, counted in each of their languages.
+    """The same documents, counted in each language.
 
-    of_texts   whether analyzers made the words
+    of_texts   whether analyzers produced the words
     """
 
     by_language: Mapping[str, Counted]
@@ -77,7 +77,7 @@ class CountedLanguages:
         return Lexicon.of({language: counted.vocabulary for language, counted in self.by_language.items()})
 
     def rows(self) -> Iterator[CSR]:
-        """Return the rows over all words, piece by piece."""
+        """Iterate over the rows over all words, piece by piece."""
         parts = list(self.by_language.values())
         if len(parts) == 1:
             return parts[0].rows()
@@ -85,19 +85,19 @@ class CountedLanguages:
 
 
 class WorkQueue(Generic[T]):
-    """Runs a task on a pool and gives the results in the order in which it was asked for; `ahead` may be under way."""
+    """Queue of tasks on a pool, with results in order of submission; at most `ahead` are pending."""
 
     def __init__(self, pool: ThreadPoolExecutor, task: Callable[..., T], ahead: int) -> None:
         self._pool, self._task, self._ahead = pool, task, ahead
         self._pending: deque[Future[T]] = deque()
 
     def put(self, *arguments: object) -> list[T]:
-        """Ask for one more; give the first result where enough are under way, nothing where not."""
+        """Submit a task; return the oldest result if enough are pending."""
         self._pending.append(self._pool.submit(self._task, *arguments))
         return [self._pending.popleft().result()] if len(self._pending) >= self._ahead else []
 
     def rest(self) -> Iterator[T]:
-        """Return all results that are left."""
+        """Yield the remaining results."""
         while self._pending:
             yield self._pending.popleft().result()
 
@@ -105,7 +105,7 @@ class WorkQueue(Generic[T]):
 def ordered_map(
     pool: ThreadPoolExecutor, task: Callable[..., T], arguments: Iterable[tuple[object, ...]], ahead: int
 ) -> Iterator[T]:
-    """Run a task over arguments on the pool, at most `ahead` of them at once; give the results in order."""
+    """Map a task over arguments on the pool, at most `ahead` at once; yield the results in order."""
     queue = WorkQueue(pool, task, ahead)
     for argument in arguments:
         yield from queue.put(*argument)
@@ -113,10 +113,10 @@ def ordered_map(
 
 
 def assign_word_ids(words: Words, analyzer: Analyzer, *, unique: bool = True) -> tuple[NDArray[np.int32], pl.Series]:
-    """Number the vocabulary by falling frequency, equals by spelling, so that it depends on the texts alone.
+    """Assign word ids by falling frequency, then by spelling, so that they depend on the texts alone.
 
-    Stop words get no number, and neither do words that were never met; words of one stem get one, and so do equal words, unless
-    they are known to be `unique`. Gives old number -> new number or -1, and the vocabulary.
+    Stop words and words without occurrences get no id; words with the same stem share one, as do equal words unless they are
+    known to be `unique`. Returns old number -> id or -1, and the vocabulary.
     """
     frame = pl.DataFrame({"word": words.words, "total": words.totals})
     if unique and not analyzer.stop_words and analyzer.stemmer is None:
@@ -137,13 +137,13 @@ def assign_word_ids(words: Words, analyzer: Analyzer, *, unique: bool = True) ->
 
 
 def prune(counted: Counted, analyzer: Analyzer) -> Counted:
-    """Leave out words that are in too few or too many documents, or not among the most frequent."""
+    """Prune words that are in too few or too many documents, or not among the most frequent."""
     kept = np.ones(len(counted.vocabulary), dtype=bool)
     if analyzer.limits_documents():
         in_documents = _documents_with_each_word(counted)
         kept = in_documents >= _as_number(analyzer.min_df, counted.n_documents)
         kept &= in_documents <= _as_number(analyzer.max_df, counted.n_documents)
-    if analyzer.max_features is not None:  # words are in the order of their frequency
+    if analyzer.max_features is not None:  # words are sorted by frequency
         kept &= np.cumsum(kept) <= analyzer.max_features
     if kept.all():
         return counted
@@ -167,7 +167,7 @@ MAX_RUNS = 2**31 - 1
 
 
 class RunTable:
-    """Runs of words met so far: words are numbered below `n_words`, runs of two and more from there on."""
+    """Table of n-grams: single words are numbered below `n_words`, longer n-grams from there on."""
 
     def __init__(self, n_words: int, capacity: int = 1 << 14) -> None:
         self._n_words = n_words
@@ -177,7 +177,7 @@ class RunTable:
         self._totals = np.zeros(n_words + capacity, dtype=np.int64)
 
     def number(self, piece: Piece, new_number: NDArray[np.int32], ngrams: tuple[int, int]) -> Piece:
-        """Return the runs in a piece whose words stand in their order."""
+        """Return the n-grams of a piece whose rows are in reading order."""
         shortest, longest = ngrams
         n_tokens = len(piece.words)
         self._make_room(self._n_pairs + n_tokens * (longest - 1))
@@ -190,12 +190,12 @@ class RunTable:
         return Piece(0, ends, runs, np.ones(len(runs), dtype=np.int32))
 
     def words(self, words: pl.Series) -> Words:
-        """Spell all words and runs, in the order of their numbers, and say how often each was met."""
+        """Return all words and n-grams in the order of their numbers, with their total counts."""
         longer = pl.DataFrame({"run": self._pairs[: self._n_pairs, 0], "word": self._pairs[: self._n_pairs, 1]})
         longer = longer.with_row_index("number", offset=self._n_words)
         named = [pl.DataFrame({"number": np.arange(self._n_words, dtype=np.uint32), "name": words})]
         endings = named[0].select(word=pl.col("number").cast(pl.Int32), ending=pl.col("name"))
-        while len(named[-1]):  # runs of one more word each time
+        while len(named[-1]):  # n-grams one word longer each time
             shorter = named[-1].select(run=pl.col("number").cast(pl.Int32), name="name")
             found = longer.join(shorter, on="run").join(endings, on="word")
             named.append(found.select("number", name=pl.col("name") + " " + pl.col("ending")))
@@ -203,7 +203,7 @@ class RunTable:
 
     def _make_room(self, n_pairs: int) -> None:
         if self._n_words + n_pairs > MAX_RUNS:
-            msg = "there are more than two thousand million different n-grams; ask for shorter ones."
+            msg = "there are more than two billion distinct n-grams; choose shorter ones."
             raise InputError(msg)
         if n_pairs > len(self._pairs):
             capacity = 1 << (n_pairs - 1).bit_length()
@@ -218,7 +218,7 @@ class RunTable:
 def count_ngrams(
     pieces: Pieces, numbers: list[NDArray[np.int32]], vocabulary: pl.Series, ngrams: tuple[int, int]
 ) -> tuple[Pieces, Words]:
-    """Put words together to n-grams; give new pieces, numbered by one table, and its words."""
+    """Count n-grams; return new pieces, numbered by one table, and its words."""
     table, counted = RunTable(len(vocabulary)), pieces.another()
     for piece in pieces:
         counted.append(table.number(piece, numbers[piece.table], ngrams))

@@ -1,4 +1,4 @@
-"""The words met so far: a table that grows while blocks of text are counted into it."""
+"""Hash table of words, which grows while blocks of text are counted into it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class WordTable:
-    """Words and how often they were met; see kernels/tokenizer.py for the arrays."""
+    """Words and their total counts; see kernels/tokenizer.py for the arrays."""
 
     def __init__(self, capacity: int = 1 << 14) -> None:
         self._size = np.zeros(2, dtype=np.int64)
@@ -28,14 +28,14 @@ class WordTable:
         return int(self._size[0])
 
     def totals(self) -> NDArray[np.int64]:
-        """How often each word was met."""
+        """Return the total count of each word."""
         return self._records[: self.n_words, TOTAL].copy()
 
     def words(self, first: int = 0) -> pl.Series:
-        """The words from one on, in the order of their numbers."""
+        """Return the words from number `first` on, in order."""
         n_words, n_bytes = self._size.tolist()
         offsets = np.append(self._records[first:n_words, START], n_bytes)
-        import pyarrow as pa  # which takes long to import, and is needed only when words are listed
+        import pyarrow as pa  # slow to import, and needed only to list words
 
         buffers = pa.py_buffer(offsets), pa.py_buffer(self._letters[:n_bytes])
         return pl.Series("word", pa.LargeStringArray.from_buffers(n_words - first, *buffers), dtype=pl.String)
@@ -49,20 +49,20 @@ class WordTable:
         *,
         as_read: bool = False,
     ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
-        """Count the words of each document of a block; new words join the table.
+        """Count the words of each document of a block, adding new words to the table.
 
         Parameters
         ----------
         text : ndarray of uint8
-            UTF-8, valid, all documents one after the other.
+            Valid UTF-8, all documents concatenated.
         offsets : ndarray of int64
             Document i is ``text[offsets[i]:offsets[i + 1]]``.
         letters : ndarray of uint32
-            Code point -> code point to write, 0 for what is not part of a word.
+            Code point -> code point to write, 0 for characters that are not part of a word.
         min_length : int
-            Shortest word.
+            Minimum word length.
         as_read : bool, default=False
-            Give every word in its place, as often as it comes, instead of counting those of a document.
+            Return every token in reading order, instead of counts per document.
 
         Returns
         -------
@@ -87,14 +87,14 @@ class WordTable:
         return row_ends, numbers[:filled].copy(), counts[:filled].copy()
 
     def merge(self, other: WordTable) -> NDArray[np.int64]:
-        """Add the words and totals of another table; give each of its words' number in this one."""
+        """Merge another table into this one; return the number of each of its words in this one."""
         self._make_room(self.n_words + other.n_words, int(other._size[1]))
         numbers = np.empty(other.n_words, dtype=np.int64)
         merge_words(self._size, self._buckets, self._records, self._letters, other._records, other._letters, numbers)
         return numbers
 
     def _make_room(self, n_words: int, n_bytes: int) -> None:
-        """Have room for `n_words` in all, and for `n_bytes` more letters."""
+        """Reserve room for `n_words` in total, and for `n_bytes` more letters."""
         used = int(self._size[1])
         if used + n_bytes > len(self._letters):
             letters = np.empty(2 * len(self._letters) + n_bytes, dtype=np.uint8)

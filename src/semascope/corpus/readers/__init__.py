@@ -1,1 +1,1 @@
-"""Readers: one module for each kind of source. The door to them is `semascope.corpus.readers.sources`."""
+"""Readers: one module per format. The entry point is `semascope.corpus.readers.sources`."""

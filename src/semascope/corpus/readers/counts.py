@@ -1,4 +1,4 @@
-"""Documents that are counts already: entries of a matrix, in whatever order they come, to rows of word counts."""
+"""Word counts as input: matrix entries in any order, converted to rows of word counts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 MAX_NUMBER = 2**31 - 1
 """Words and documents are numbered with 32 bits."""
 MAX_UNNAMED = 1 << 26
-"""So many words without names, or documents without words, are more likely a mistake in the file."""
+"""Maximum number of unnamed words or empty documents; more are likely a mistake in the file."""
 MAX_COUNT = float(np.finfo(np.float32).max)
 
 Block = tuple[pl.DataFrame, CSR]
@@ -28,18 +28,18 @@ Block = tuple[pl.DataFrame, CSR]
 
 @dataclass
 class CountedDocuments:
-    """Documents of a source that are counts already, read block by block each time they are gone through.
+    """Documents of a source of counts, read block by block on each iteration.
 
     Each block is a frame with the columns ``id`` and ``labels``, and the rows of its documents.
 
     Attributes
     ----------
     source : str
-        Where they come from.
+        Name of the source.
     bad : list of str
-        What was wrong with the records that were left out, one sentence each; complete after the blocks have been read.
+        Errors of the records that were left out, one sentence each; complete after the blocks have been read.
     words : polars.Series or None
-        What the columns are called, known after the blocks have been read: "x0", "x1" and so on where there are no names.
+        Names of the columns, known after the blocks have been read: "x0", "x1" and so on if unnamed.
 
     Examples
     --------
@@ -62,11 +62,11 @@ class CountedDocuments:
 
 
 class Entries(NamedTuple):
-    """Some entries of a matrix of counts.
+    """Entries of a matrix of counts.
 
     rows    int64[n]     document numbers
     words   int64[n]     word numbers
-    counts  float64[n]   how often
+    counts  float64[n]   counts
     """
 
     rows: NDArray[np.int64]
@@ -74,18 +74,18 @@ class Entries(NamedTuple):
     counts: NDArray[np.float64]
 
     def at(self, which: slice | NDArray[np.int64]) -> Entries:
-        """Some of the entries, or all of them in another order."""
+        """Select or reorder entries."""
         return Entries(self.rows[which], self.words[which], self.counts[which])
 
 
 @dataclass
 class Stream:
-    """The entries of a source, block by block.
+    """Stream of the entries of a source, block by block.
 
     n_rows     number of documents, once all blocks have been read
     n_words    number of words, once all blocks have been read
-    row_names  what the documents are called; grows with the blocks
-    words      what the words are called; grows with the blocks
+    row_names  names of the documents; grows with the blocks
+    words      names of the words; grows with the blocks
     """
 
     blocks: Iterator[Entries] = field(default_factory=lambda: iter(()))
@@ -97,7 +97,7 @@ class Stream:
 
 @dataclass(frozen=True)
 class CountOptions:
-    """What is told of a source of counts.
+    """Options of a source of counts.
 
     vocabulary  a file of words, the words, or a dictionary of words and numbers
     triples     names of the columns with row, column and count
@@ -108,7 +108,7 @@ class CountOptions:
     encoding: str | None = None
 
     def words(self) -> list[str] | None:
-        """The vocabulary that was given."""
+        """Read the vocabulary, if one was given."""
         return None if self.vocabulary is None else read_vocabulary(self.vocabulary, self.encoding)
 
 
@@ -116,21 +116,21 @@ OpenStream = Callable[[BadRecords], Stream]
 
 
 def counted_blocks(source: str, open_stream: OpenStream, bad: BadRecords) -> Generator[Block, None, pl.Series]:
-    """Return blocks of documents, and at last the words.
+    """Yield blocks of documents, and return the words.
 
-    The entries are gone through twice, first to see whether they come row by row. If they do, no more than a block of them is
-    held in memory; otherwise all are, and sorted.
+    The entries are read twice, first to check whether they are sorted by row. If so, one block at a time is held in memory;
+    otherwise all are read and sorted.
     """
     stream = open_stream(bad if bad.notes is None else BadRecords([]))
     in_order = _in_order(stream.blocks)
     if stream.words is None and stream.n_words > MAX_UNNAMED:
-        msg = f"{source}: {stream.n_words:,} words without names are too many; give a vocabulary, or mend the number."
+        msg = f"{source}: {stream.n_words:,} words without names are too many; give a vocabulary, or fix the number."
         raise SourceError(msg)
     stream = open_stream(bad)
     n_given, rest = 0, _none()
     for block in stream.blocks if in_order else [_sorted(_joined(stream.blocks))]:
         block = _joined([rest, block])
-        last = int(block.rows[-1]) if len(block.rows) else n_given  # more of it may come
+        last = int(block.rows[-1]) if len(block.rows) else n_given  # it may continue in the next block
         at = int(np.searchsorted(block.rows, last))
         if last > n_given:
             yield _block(stream, n_given, last, block.at(slice(at)))
@@ -143,7 +143,7 @@ def counted_blocks(source: str, open_stream: OpenStream, bad: BadRecords) -> Gen
 
 
 def _in_order(blocks: Iterable[Entries]) -> bool:
-    """Tell whether row numbers never fall; go on to the end, which sees to all that can be wrong."""
+    """Return whether row numbers never fall; reading to the end validates all entries."""
     last, in_order = 0, True
     for block in blocks:
         if len(block.rows):
@@ -165,7 +165,7 @@ def _sorted(entries: Entries) -> Entries:
 
 
 def _block(stream: Stream, first: int, last: int, entries: Entries) -> Block:
-    """Make the documents from `first` to `last` of their entries."""
+    """Build the documents `first` to `last` from their entries."""
     names = [None] * (last - first) if stream.row_names is None else list(stream.row_names[first:last])
     empty = [None] * (last - first)
     frame = pl.DataFrame({"id": names, "labels": empty}, schema={"id": pl.String, "labels": pl.List(pl.String)})
@@ -173,7 +173,7 @@ def _block(stream: Stream, first: int, last: int, entries: Entries) -> Block:
 
 
 def _rows(entries: Entries, first: int, last: int) -> CSR:
-    """Sort the entries, add those that stand twice, and drop zeros."""
+    """Sort the entries, sum duplicates, and drop zeros."""
     next_row, next_word = np.diff(entries.rows), np.diff(entries.words)
     if not np.all((next_row > 0) | ((next_row == 0) & (next_word > 0))):
         entries = _sorted(entries)
@@ -186,17 +186,17 @@ def _rows(entries: Entries, first: int, last: int) -> CSR:
     return CSR(ends.astype(np.int64), entries.words[kept].astype(np.int32), counts[kept])
 
 
-# --- what every format checks ----------------------------------------------------------------------------------------------
+# --- checks for all formats ------------------------------------------------------------------------------------------------
 
 
 def as_whole(cell: bytes, noun: str, first: int, last: int) -> int:
-    """Return a number within bounds; ValueError says what is wrong."""
+    """Parse a number within bounds; ValueError gives the reason."""
     try:
         number = int(cell) if b"_" not in cell else None
     except ValueError:
         number = None
     if number is None:
-        msg = f"the {noun} number {_shown(cell)} is not a whole number"
+        msg = f"the {noun} number {_quote(cell)} is not a whole number"
         raise ValueError(msg)
     if not first <= number <= last:
         msg = f"there is no {noun} {number}; the numbers go from {first} to {last:,}"
@@ -205,22 +205,22 @@ def as_whole(cell: bytes, noun: str, first: int, last: int) -> int:
 
 
 def as_count(cell: bytes) -> float:
-    """Return a count; ValueError says what is wrong."""
+    """Parse a count; ValueError gives the reason."""
     try:
         count = float(cell) if b"_" not in cell else None
     except ValueError:
         count = None
     if count is None or not 0 <= count <= MAX_COUNT:
-        msg = f"the count {_shown(cell)} is not a number that is finite and not negative"
+        msg = f"the count {_quote(cell)} is not a finite, non-negative number"
         raise ValueError(msg)
     return count
 
 
 def possible(counts: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Tell which values can be counts."""
+    """Return a mask of the valid counts."""
     return (counts >= 0) & (counts <= MAX_COUNT)
 
 
-def _shown(cell: bytes) -> str:
+def _quote(cell: bytes) -> str:
     text = cell.decode("utf-8", "replace")
     return repr(text if len(text) <= 40 else text[:40] + "…")

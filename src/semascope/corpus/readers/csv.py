@@ -1,4 +1,4 @@
-"""CSV and TSV: blocks of plain lines in bulk by polars, those with quotation marks or anything odd by Python's csv."""
+"""CSV and TSV readers: plain blocks are parsed by polars, blocks with quotation marks or irregularities by Python's csv."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DELIMITERS = ",;\t|"
 
 
 def open_csv(path: Path, choose: Choose, encoding: str | None, bad: BadRecords) -> Chunks:
-    """Open a table whose values are separated by whatever stands between the names in its header."""
+    """Open a table, inferring the separator from its header."""
     return _delimited(path, None, choose, encoding, bad)
 
 
@@ -32,7 +32,7 @@ def open_tsv(path: Path, choose: Choose, encoding: str | None, bad: BadRecords) 
 
 
 def _delimited(path: Path, delimiter: str | None, choose: Choose, encoding: str | None, bad: BadRecords) -> Chunks:
-    csv.field_size_limit(MAX_CELL)  # Python's own limit is shorter than many a document
+    csv.field_size_limit(MAX_CELL)  # Python's default limit is shorter than many documents
     lines = Lines(blocks_of_lines(path, encoding_of(path, encoding)))
     first = next((line for line in lines if line.strip()), None)
     if first is None:
@@ -55,10 +55,10 @@ def _delimited(path: Path, delimiter: str | None, choose: Choose, encoding: str 
 
 @dataclass
 class Lines:
-    """Lines of blocks, taken one by one or by the block.
+    """Iterator of lines that can also be read by the block.
 
-    n_taken  how many lines have been taken
-    left     lines of a block that has been begun, the next one last
+    n_taken  number of lines read
+    left     remaining lines of the current block, the next one last
     """
 
     blocks: Iterator[bytes]
@@ -75,12 +75,12 @@ class Lines:
         return self.left.pop()
 
     def put_back(self, line: str) -> None:
-        """Return back the line taken last."""
+        """Put back the last line read."""
         self.left.append(line)
         self.n_taken -= 1
 
     def next_block(self) -> bytes | None:
-        """Take a block whole, or what is left of one; its lines do not count as taken yet."""
+        """Return a whole block, or the rest of the current one; its lines do not count as read yet."""
         if not self.left:
             return next(self.blocks, None)
         rest = "".join(reversed(self.left)).encode("utf-8", "surrogateescape")
@@ -88,7 +88,7 @@ class Lines:
         return rest
 
     def begin(self, block: bytes) -> None:
-        """Begin a block, to be taken line by line."""
+        """Start reading a block line by line."""
         self.left = text_lines(block)[::-1]
 
 
@@ -112,7 +112,7 @@ def _header(path: Path, reader: Any, lines: Lines) -> list[str]:
 
 
 def _in_bulk(block: bytes, delimiter: str, columns: dict[str, int], width: int) -> pl.DataFrame | None:
-    """Parse a block of plain lines by polars; None when anything is odd."""
+    """Parse a block of plain lines by polars; None if it has irregularities."""
     n_lines = block.count(b"\n")
     is_plain = b'"' not in block and block.count(b"\r") == block.count(b"\r\n") and not block.startswith(b"\xef\xbb\xbf")
     if width == 1 or not is_plain or block.count(delimiter.encode()) != n_lines * (width - 1):
@@ -129,13 +129,13 @@ def _in_bulk(block: bytes, delimiter: str, columns: dict[str, int], width: int) 
 
 
 def _by_row(path: Path, reader: Any, lines: Lines, columns: dict[str, int], width: int, bad: BadRecords) -> Chunk:
-    """Read to the end of a block; when a cell goes on in the next one, to the end of that."""
+    """Read to the end of a block, or of the next one if a cell continues there."""
     places: list[int] = []
     cells: dict[str, list[str]] = {name: [] for name in columns}
     while lines.left:
         place = lines.n_taken + 1
         try:
-            row = _checked(next(reader), columns, width)
+            row = _validate_row(next(reader), columns, width)
         except (csv.Error, ValueError) as error:
             bad.add(f"{path}, line {place}: {_explain(error)}.")
             continue
@@ -146,8 +146,8 @@ def _by_row(path: Path, reader: Any, lines: Lines, columns: dict[str, int], widt
     return Chunk(pl.DataFrame(cells, schema=dict.fromkeys(columns, pl.String)), places, "line")
 
 
-def _checked(row: list[str], columns: dict[str, int], width: int) -> list[str]:
-    """Return a row whose cells can be taken, or one that is blank; ValueError says what is wrong."""
+def _validate_row(row: list[str], columns: dict[str, int], width: int) -> list[str]:
+    """Validate a row, which may be blank; ValueError gives the reason."""
     if row and len(row) != width:
         msg = f"expected {width:,} cells as in the header, found {len(row):,}"
         raise ValueError(msg)
@@ -161,9 +161,9 @@ def _checked(row: list[str], columns: dict[str, int], width: int) -> list[str]:
 
 def _explain(error: Exception) -> str:
     if "unexpected end of data" in str(error):
-        return "a quotation mark opens here that is never closed"
+        return "a quotation mark opened here is never closed"
     if "expected after" in str(error):
-        return "a quotation mark stands inside a quoted cell; write it twice there"
+        return "a quoted cell contains a quotation mark; double it"
     if "new-line character" in str(error):
         return "a line ends with a carriage return alone; convert the file to line feeds first"
     return f"not a row of values ({error})" if isinstance(error, csv.Error) else str(error)

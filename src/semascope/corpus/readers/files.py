@@ -1,4 +1,4 @@
-"""Files of text, plain or gzipped, in any encoding: cut into blocks of whole lines, which are UTF-8 whatever the file is."""
+"""Text files, plain or gzipped, in any encoding, split into UTF-8 blocks of whole lines."""
 
 from __future__ import annotations
 
@@ -21,34 +21,34 @@ _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _SPACES = b" \t\r\n"
 
 POLARS_REFUSES = (pl.exceptions.PolarsError, OSError)
-"""What polars raises over bytes that it cannot parse; OSError when they happen to begin like a compressed file."""
+"""Errors of polars for bytes that it cannot parse; OSError if they happen to begin like a compressed file."""
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class BadRecords:
-    """What becomes of records that cannot be read: noted in a list, or an error at the first where there is no list."""
+    """Handling of records that cannot be read: collected in a list, or an error at the first if there is none."""
 
     notes: list[str] | None
 
     def add(self, sentence: str, kind: str = "records") -> None:
-        """Note what is wrong with a record."""
+        """Record the problem of a record, or raise it."""
         if self.notes is None:
-            msg = f"{sentence} Mend it, or leave such {kind} out with --skip-bad (skip_bad=True)."
+            msg = f"{sentence} Fix it, or skip such {kind} with --skip-bad (skip_bad=True)."
             raise SourceError(msg)
         self.notes.append(sentence)
 
 
 def open_bytes(path: Path) -> IO[bytes]:
-    """Open a file, unpacking it where it is gzipped."""
+    """Open a file, decompressing it if gzipped."""
     with path.open("rb") as file:
         zipped = file.read(2) == b"\x1f\x8b"
     return gzip.open(path, "rb") if zipped else path.open("rb")  # type: ignore[return-value]
 
 
 def chunks_of(path: Path) -> Iterator[bytes]:
-    """Return a file's bytes, unpacked, piece by piece."""
+    """Yield a file's bytes, decompressed, in chunks."""
     try:
         with open_bytes(path) as file:
             while chunk := file.read(BLOCK_BYTES):
@@ -67,7 +67,7 @@ def first_bytes(path: Path, size: int = 64) -> bytes:
 
 
 def checked_encoding(name: str | None) -> str | None:
-    """See that an encoding exists; None stands for UTF-8, which needs no decoding beforehand."""
+    """Validate the name of an encoding; return None for UTF-8, which needs no conversion."""
     if name is None:
         return None
     try:
@@ -81,17 +81,17 @@ def checked_encoding(name: str | None) -> str | None:
 
 
 def encoding_of(path: Path, encoding: str | None) -> str | None:
-    """The encoding that was named; without one, UTF-16 where the file begins with its byte order mark."""
+    """Return the given encoding, or UTF-16 if the file begins with its byte order mark."""
     return encoding or encoding_by_mark(next(chunks_of(path), b""))
 
 
 def encoding_by_mark(content: bytes) -> str | None:
-    """UTF-16 where a content begins with its byte order mark."""
+    """Return UTF-16 if the content begins with its byte order mark."""
     return "utf-16" if content.startswith(_UTF_16) else None
 
 
 def blocks_of_lines(path: Path, encoding: str | None = None) -> Iterator[bytes]:
-    """Cut a file into blocks of UTF-8 that end with a line; a byte order mark is left out."""
+    """Split a file into UTF-8 blocks of whole lines, without a byte order mark."""
     chunks = chunks_of(path) if encoding is None else _in_utf_8(path, encoding)
     rest: list[bytes] = []
     beginning = True
@@ -110,19 +110,19 @@ def blocks_of_lines(path: Path, encoding: str | None = None) -> Iterator[bytes]:
 
 
 def lines_of(path: Path, encoding: str | None = None) -> Iterator[str]:
-    """Return the lines of a file with their ends; bytes that are not UTF-8 become lone surrogates, which `undecodable` finds."""
+    """Yield the lines of a file with their ends; bytes that are not UTF-8 become lone surrogates, see `undecodable`."""
     for block in blocks_of_lines(path, encoding_of(path, encoding)):
         yield from text_lines(block)
 
 
 def text_lines(block: bytes) -> list[str]:
-    """Return the lines of a block with their ends; only a line feed ends one."""
+    """Split a block into lines with their ends; only line feeds end lines."""
     lines = block.decode("utf-8", "surrogateescape").split("\n")
     return [line + "\n" for line in lines[:-1]]
 
 
 def in_blocks(items: Iterable[T], size: Callable[[T], int]) -> Iterator[list[T]]:
-    """Gather items into blocks of bounded size."""
+    """Group items into blocks of bounded size."""
     block: list[T] = []
     filled = 0
     for item in items:
@@ -136,7 +136,7 @@ def in_blocks(items: Iterable[T], size: Callable[[T], int]) -> Iterator[list[T]]
 
 
 def undecodable(text: str) -> str | None:
-    """Say what is wrong with a text from `lines_of` that is not UTF-8; None when nothing is."""
+    """Describe the first byte that is not UTF-8 in a text from `lines_of`; None if there is none."""
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -145,13 +145,13 @@ def undecodable(text: str) -> str | None:
 
 
 def not_utf_8(byte: int, position: int) -> str:
-    """Say that a byte cannot be, and what to do."""
+    """Format the message for a byte that is not UTF-8."""
     what_to_do = "name the encoding with --encoding (encoding=), latin-1 for example"
     return f"not UTF-8 (byte 0x{byte:02x} at position {position}); {what_to_do}"
 
 
 def decoded(content: bytes, encoding: str | None) -> str:
-    """Return bytes as text; ValueError says what is wrong."""
+    """Decode bytes; ValueError gives the reason."""
     try:
         return content.decode(encoding or "utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:

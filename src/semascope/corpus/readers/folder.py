@@ -1,4 +1,4 @@
-"""A folder of text files: each file is a document, its path the id, its subfolder the label."""
+"""Folders of text files: each file is a document, with its path as id and its subfolder as label."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from semascope.storage import is_directory_of
 
 
 def read_folder(path: Path, fields: Fields, encoding: str | None, bad: BadRecords) -> Iterator[pl.DataFrame]:
-    """Return blocks of documents, in the order of their paths."""
+    """Yield blocks of documents, sorted by path."""
     kind = is_directory_of(path)
     if kind is not None:
-        msg = f"{path}: is a semascope {kind} already; expected documents, a file or a folder of text files."
+        msg = f"{path}: is already a semascope {kind}; expected documents, a file or a folder of text files."
         raise SourceError(msg)
     names = _files_in(path)
     if not names:
-        msg = f"{path}: is a directory, but there are no text files in it."
+        msg = f"{path}: there are no text files in this directory."
         raise SourceError(msg)
     return records_as_documents(_records(path, names, encoding, bad), fields, str(path))
 
 
 def _files_in(folder: Path) -> list[str]:
-    """Paths below a folder, with / between their parts; hidden ones, linked folders and our own directories are left out."""
+    """Find files below a folder, except hidden ones, linked folders and semascope directories."""
     found = []
     for parent, folders, files in os.walk(folder, onerror=_complain):
         folders[:] = [name for name in folders if not name.startswith(".") and is_directory_of(Path(parent, name)) is None]
@@ -47,7 +47,7 @@ def _records(folder: Path, names: list[str], encoding: str | None, bad: BadRecor
         shown = os.fsencode(name).decode("utf-8", "replace")
         try:
             text = _text_of(folder / name, encoding)
-        except SourceError as error:  # a damaged gzip file, named already
+        except SourceError as error:  # a damaged gzip file, already named
             bad.add(str(error))
         except ValueError as error:
             bad.add(f"{folder}/{shown}: {error}.")
@@ -57,11 +57,11 @@ def _records(folder: Path, names: list[str], encoding: str | None, bad: BadRecor
 
 def _text_of(path: Path, encoding: str | None) -> str:
     if not path.exists():
-        msg = "is a link to a file that is not there"
+        msg = "is a link to a missing file"
         raise ValueError(msg)
     content = b"".join(chunks_of(path))
     encoding = encoding or encoding_by_mark(content)
     if (b"\0" in content and encoding is None) or "\0" in (text := decoded(content, encoding)):
-        msg = "is not a text file: there are zero bytes in it"
+        msg = "is not a text file: it contains null bytes"
         raise ValueError(msg)
     return text

@@ -1,4 +1,4 @@
-"""Bags of words in memory, as gensim has them: each document is a list of pairs of a word's number and its count."""
+"""gensim's bags of words in memory: each document is a list of (word number, count) pairs."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
 
 BAGS = "the bags of words"
 MAX_DOCUMENTS = 1 << 14
-"""Documents that are held at a time."""
+"""Maximum number of documents per block."""
 
 
 def held_bags(source: Iterable[Any]) -> Iterable[Any]:
-    """Return documents that can be gone through many times: what can be read once is read into memory."""
+    """Return documents that can be iterated repeatedly; one-shot iterators are read into memory."""
     if hasattr(source, "shape"):
-        msg = f"{BAGS}: expected lists of pairs, found a matrix; Corpus.from_matrix takes that."
+        msg = f"{BAGS}: expected lists of pairs, found a matrix; use Corpus.from_matrix."
         raise SourceError(msg)
     return list(source) if iter(source) is source else source
 
 
 def open_bags(source: Iterable[Any], options: CountOptions, bad: BadRecords) -> Stream:
-    """Open documents that are lists of pairs; anything that gives them anew each time it is gone through is streamed."""
+    """Open documents that are lists of pairs; re-iterable sources are streamed."""
     words = options.words()
-    if words is None and hasattr(source, "id2word") and source.id2word is not None:  # a corpus that knows its dictionary
+    if words is None and hasattr(source, "id2word") and source.id2word is not None:  # a corpus with its dictionary
         words = CountOptions(source.id2word).words()
     stream = Stream(n_words=0 if words is None else len(words), words=words)
     stream.blocks = _blocks(source, stream, MAX_NUMBER if words is None else len(words) - 1, bad)
@@ -56,7 +56,7 @@ def _blocks(source: Iterable[Any], stream: Stream, last_word: int, bad: BadRecor
 
 
 def _pairs_of(documents: list[Any], last_word: int) -> NDArray[np.float64] | None:
-    """Return the pairs of documents one after the other; None when anything is odd."""
+    """Return the concatenated pairs of documents; None if anything is invalid."""
     try:
         pairs = np.array(list(chain.from_iterable(documents)), dtype=np.float64)
         if sum(map(len, documents)) != len(pairs):
@@ -73,7 +73,7 @@ def _pairs_of(documents: list[Any], last_word: int) -> NDArray[np.float64] | Non
 
 
 def _is_good(document: Any, number: int, last_word: int, bad: BadRecords) -> bool:
-    """Tell whether a document can be taken; what is wrong with one that cannot be is noted."""
+    """Return whether a document is valid; record the problem if not."""
     if _pairs_of([document], last_word) is not None:
         return True
     what = "expected pairs of a word's number and its count"

@@ -1,6 +1,6 @@
-"""JSON lines, plain or gzipped: fast by polars, block by block; line by line where a block has anything out of the ordinary.
+"""JSON lines, plain or gzipped: blocks are parsed by polars, and line by line if they have irregularities.
 
-What a line gives does not depend on its neighbors: whatever polars would read otherwise than Python's json makes its block go
+The result for a line does not depend on its neighbors: a block that polars might read differently from Python's json is parsed
 line by line.
 """
 
@@ -24,11 +24,11 @@ from semascope.corpus.readers.record_fields import Fields, Schema, joined, separ
 from semascope.errors import SourceError
 
 _TEXT = "\0text"
-"""Begins the names of columns that become the text; no field that is kept has such a name."""
+"""Prefix of the names of text columns; no other field has such a name."""
 
 
 def read_json_lines(path: Path, fields: Fields, encoding: str | None, bad: BadRecords) -> Iterator[pl.DataFrame]:
-    """Return blocks of documents."""
+    """Yield blocks of documents."""
     _require_fields(path, fields, encoding)
     if fields.texts is not None and not fields.languages:
         fields = replace(fields, languages=_languages_in(path, fields.texts, encoding))
@@ -44,10 +44,10 @@ def read_json_lines(path: Path, fields: Fields, encoding: str | None, bad: BadRe
 
 
 class _Columns:
-    """Columns that lines are read into.
+    """Columns to read from the lines.
 
-    names   column -> name of the field; several fields may make the text, and one field may serve several purposes
-    schema  column -> type. It is told to polars: types guessed from the first lines would lose fields that come later
+    names   column -> name of the field; the text may have several fields, and a field several columns
+    schema  column -> type, passed to polars: inferring it from the first lines would lose fields that occur later
     """
 
     def __init__(self, fields: Fields) -> None:
@@ -59,7 +59,7 @@ class _Columns:
             self.schema |= {f"{_TEXT}0": pl.Struct(dict.fromkeys(fields.languages, pl.String))}
 
     def text(self) -> pl.Expr:
-        """The text, by language where there are any."""
+        """Return the expression for the text, by language if there are several."""
         if self.fields.texts is not None:
             return pl.col(f"{_TEXT}0")
         column = {name: pl.col(column) for column, name in self.names.items() if column.startswith(_TEXT)}
@@ -67,7 +67,7 @@ class _Columns:
 
 
 def _require_fields(path: Path, fields: Fields, encoding: str | None) -> None:
-    """Stop at once when no line has a field or language that must be there, and say which there are."""
+    """Check that each required field and language occurs in some line; the error lists those found."""
     written_in = (block for block in blocks_of_lines(path, encoding) if block.strip())
     first = next(written_in, None)
     if first is None:
@@ -84,13 +84,13 @@ def _require_fields(path: Path, fields: Fields, encoding: str | None) -> None:
     languages = _languages_of(records, str(fields.texts))
     if missing is None and languages and (unknown := [one for one in fields.languages if one in keys]):
         missing = f"no line has a text in {unknown[0]!r}; {describe_languages(languages)}."
-    if missing:  # otherwise it is not JSON at all, and reading it will name the line
+    if missing:  # otherwise it is not JSON, and reading it will report the line
         msg = f"{path}: {missing}"
         raise SourceError(msg)
 
 
 def _languages_in(path: Path, name: str, encoding: str | None) -> tuple[str, ...]:
-    """Return all languages of the objects in a field, in the order of their first appearance; the whole file is read for it."""
+    """Return all languages of the objects in a field, in order of first appearance; this reads the whole file."""
     found: dict[str, None] = {}
     for block in blocks_of_lines(path, encoding):
         found.update(dict.fromkeys(_languages_of(_records_in(block.split(b"\n")), name)))
@@ -106,7 +106,7 @@ def _languages_of(records: Iterable[Mapping[str, Any]], name: str) -> list[str]:
 
 
 def _records_in(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
-    """Return the objects in lines; what is none is passed over."""
+    """Yield the objects in lines, skipping anything else."""
     for line in lines:
         with suppress(ValueError, RecursionError):
             record = json.loads(line.decode("utf-8"))
@@ -123,10 +123,10 @@ def _key(name: str) -> re.Pattern[bytes]:
 
 
 def _read_block(block: bytes, columns: _Columns) -> pl.DataFrame | None:
-    """Read a block by polars; None when it has anything that polars reads otherwise than Python's json."""
+    """Parse a block by polars; None if polars might read it differently from Python's json."""
     names = columns.names
     if len(set(names.values())) < len(names):
-        return None  # one field for two purposes
+        return None  # one field for two columns
     wanted = {names[column]: dtype for column, dtype in columns.schema.items()}
     with suppress(*POLARS_REFUSES):
         frame = pl.read_ndjson(io.BytesIO(block), schema=wanted)
@@ -137,9 +137,9 @@ def _read_block(block: bytes, columns: _Columns) -> pl.DataFrame | None:
 
 
 def _is_odd(column: pl.Series) -> bool:
-    """Tell whether polars may have made strings of objects or lists, or zero bytes of lone surrogates.
+    """Return whether polars may have turned objects or lists into strings, or lone surrogates into null bytes.
 
-    So is an object without any text: its line has perhaps none in a language that is wanted.
+    This includes objects without any text, whose line may have none in the requested languages.
     """
     if isinstance(column.dtype, pl.Struct):
         texts = column.struct.unnest()
@@ -164,7 +164,7 @@ def _read_line_by_line(path: Path, block: bytes, first_line: int, columns: _Colu
 
 
 def record_in(line: bytes) -> dict[str, Any]:
-    """Return the object in a line; `explained` says what is wrong with one that has none."""
+    """Parse the object in a line; `explained` describes the exceptions."""
     record = json.loads(line.decode("utf-8"), object_pairs_hook=_first_of_each)
     if not isinstance(record, dict):
         msg = f"expected a JSON object, found {kind_of(record)}"
@@ -173,7 +173,7 @@ def record_in(line: bytes) -> dict[str, Any]:
 
 
 def _first_of_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Make an object of names and values; of a name that stands twice the first counts, as it does for polars."""
+    """Build an object from pairs; of repeated names the first counts, as in polars."""
     record = dict(pairs)
     return record if len(record) == len(pairs) else dict(reversed(pairs))
 
@@ -194,7 +194,7 @@ def _document(line: bytes, columns: _Columns) -> dict[str, Any]:
 
 
 def _by_language(name: str, value: Any, fields: Fields) -> dict[str, str | None]:
-    """Return the texts of an object in the languages that are wanted."""
+    """Return the texts of an object in the requested languages."""
     if not isinstance(value, dict | None):
         msg = f"field {name!r} should be an object of language and text, but is {kind_of(value)}"
         raise ValueError(msg)
@@ -212,26 +212,26 @@ def _string(name: str, value: Any) -> str | None:
 
 
 def _as_text(value: Any) -> str | None:
-    """Return a string as it is, and anything else as JSON; whole numbers without a point, as polars writes them."""
+    """Convert a value to text: strings unchanged, others as JSON, whole numbers without a point as polars writes them."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if not isinstance(value, str):
         return None if value is None else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     try:
         value.encode()
-    except UnicodeEncodeError:  # half a character, as cut-off emoji are: show the sign for one that is missing
+    except UnicodeEncodeError:  # half a surrogate pair, as in truncated emoji: use the replacement character
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return value
 
 
 def kind_of(value: Any) -> str:
-    """Name a JSON value."""
+    """Describe the type of a JSON value."""
     names = {dict: "an object", list: "a list", str: "a string", bool: "true or false", type(None): "null"}
     return names.get(type(value), "a number")
 
 
 def explained(error: Exception) -> str:
-    """Say what is wrong with a line."""
+    """Describe the error in a line."""
     if isinstance(error, UnicodeDecodeError):
         return not_utf_8(error.object[error.start], error.start)
     if isinstance(error, json.JSONDecodeError):

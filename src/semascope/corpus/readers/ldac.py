@@ -1,4 +1,4 @@
-"""LDA-C: a document on each line, as the number of its distinct words and then word:count."""
+"""LDA-C files: one document per line, the number of its distinct words followed by word:count pairs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from semascope.corpus.readers.files import BadRecords, blocks_of_lines, encoding
 
 
 def open_ldac(path: Path, options: CountOptions, bad: BadRecords) -> Stream:
-    """Open a file with a document on each line: the number of its distinct words, then word:count, words from 0."""
+    """Open an LDA-C file; words are numbered from 0."""
     words = options.words()
     stream = Stream(n_words=len(words) if words else 0, words=words)
     stream.blocks = _ldac_blocks(path, stream, MAX_NUMBER if words is None else len(words), options.encoding, bad)
@@ -33,7 +33,7 @@ def _ldac_blocks(path: Path, stream: Stream, n_words: int, encoding: str | None,
 
 
 def _ldac_in_bulk(block: bytes, n_words: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """Return lengths of documents, words and counts; None when anything is odd."""
+    """Parse document lengths, words and counts in bulk; None if the block has irregularities."""
     lines = [line for line in map(str.strip, block.decode("utf-8", "replace").split("\n")) if line]
     cells = pl.Series(lines, dtype=pl.String).str.split(" ")
     lengths = cells.list.len().cast(pl.Int64) - 1

@@ -1,4 +1,4 @@
-"""Which fields of a record become which columns of a document, and values of every kind as text."""
+"""Mapping of record fields to document columns, and conversion of values to text."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ Record = Mapping[str, str | None]
 T = TypeVar("T")
 
 MAX_NAMES = 50
-"""So many fields are listed in a sentence."""
+"""Maximum number of fields listed in a message."""
 
 _MAX_WHOLE = 2.0**53
-"""Beyond it a float does not tell whole numbers apart."""
+"""Beyond it, floats cannot represent all whole numbers."""
 
 
 def document_schema(keep: Sequence[str]) -> dict[str, pl.DataType | type[pl.DataType]]:
-    """Columns of a block of documents."""
+    """Return the schema of a block of documents."""
     return {"id": pl.String, "text": pl.String, "labels": pl.List(pl.String), **dict.fromkeys(keep, pl.String)}
 
 
 @dataclass(frozen=True)
 class Fields:
-    """The names that a source has for what becomes a document.
+    """Names of the fields of a source that make up a document.
 
-    text             of each language the fields whose values are joined, a line break between them; "" is one without a name
+    text             fields per language, whose values are joined by line breaks; "" is an unnamed language
     id               field of the identifier
     labels           field of the label or labels
     keep             further fields, which keep their names
-    label_separator  what stands between labels in one value
+    label_separator  separator between labels in one value
     texts            field of an object of language and text, instead of `text`
-    languages        languages that are wanted of it; none stands for all
+    languages        languages to read from `texts`; all if empty
     """
 
     text: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: {"": ("text",)})
@@ -53,55 +53,54 @@ class Fields:
 
     @property
     def schema(self) -> Schema:
-        """Columns of the documents."""
+        """Schema of the documents."""
         return document_schema(self.keep)
 
     @property
     def of_text(self) -> dict[str, str]:
-        """Fields that texts are in, and what they are called."""
+        """Fields with texts, and the option that names each."""
         if self.texts is not None:
             return {self.texts: "texts"}
         return dict.fromkeys((name for names in self.text.values() for name in names), "text")
 
     @property
     def names(self) -> list[str]:
-        """All fields that are asked for."""
+        """All requested fields."""
         return list(dict.fromkeys([*self.of_text, self.id, self.labels, *self.keep]))
 
     @property
     def required(self) -> dict[str, str]:
-        """Fields that must be there, and what for: the text, and an id or labels that were not named by default."""
+        """Required fields and their use: the text, and id and labels if named explicitly."""
         named = {self.id: "id", self.labels: "labels"}
         return {name: use for name, use in named.items() if name != use} | self.of_text
 
     def not_wanted(self, languages: Sequence[str]) -> str:
-        """Say that a record has no text in any language that is wanted."""
-        return f"the texts are in {', '.join(languages)}, but wanted are {', '.join(self.languages)}"
+        """Describe a record without a text in the requested languages."""
+        return f"the texts are in {', '.join(languages)}, but the requested languages are {', '.join(self.languages)}"
 
     def missing(self, there: Iterable[str], what: str = "column", none: str = "there is no") -> str | None:
-        """Say which required field is not among those that are there; None when all are."""
+        """Describe the first required field that is missing; None if there is none."""
         names = list(there)
         for name, use in self.required.items():
             if name not in names:
-                which = "which are" if use in ("labels", "texts") else "which is"
-                return f"{none} {what} {name!r}; {listed(names, what)}. Say {which} the {use} with --{use} ({use}=)."
+                return f"{none} {what} {name!r}; {listed(names, what)}. Name the {what} of the {use} with --{use} ({use}=)."
         return None
 
 
 def listed(names: Sequence[str], what: str) -> str:
-    """Say which fields there are, on one line."""
+    """List the available fields on one line."""
     shown = [" ".join(name.split())[:60] for name in names[:MAX_NAMES]]
     more = [f"and {len(names) - MAX_NAMES:,} more"] if len(names) > MAX_NAMES else []
     return f"the {what}s are {', '.join(shown + more)}" if names else f"there are no {what}s"
 
 
 def joined(columns: Sequence[pl.Expr]) -> pl.Expr:
-    """Join texts by line breaks, leaving out those that are not there."""
+    """Join texts by line breaks, skipping missing ones."""
     return columns[0] if len(columns) == 1 else pl.concat_str(columns, separator="\n", ignore_nulls=True)
 
 
 def separated(labels: pl.Expr, separator: str | None) -> pl.Expr:
-    """Take lists of labels apart where a separator stands in one."""
+    """Split the labels in lists by a separator."""
     if separator is None:
         return labels.list.drop_nulls()
     parts = pl.element().str.split(separator).explode(empty_as_null=True).str.strip_chars()
@@ -109,7 +108,7 @@ def separated(labels: pl.Expr, separator: str | None) -> pl.Expr:
 
 
 def as_documents(frame: pl.DataFrame, fields: Fields, source: str) -> pl.DataFrame:
-    """Make documents of a block of any columns; fields that are not there are null."""
+    """Convert a block of columns to documents; missing fields are null."""
     frame = frame.with_columns(pl.lit(None, pl.String).alias(name) for name in fields.names if name not in frame.columns)
 
     def text(name: str) -> pl.Expr:
@@ -135,20 +134,20 @@ def as_documents(frame: pl.DataFrame, fields: Fields, source: str) -> pl.DataFra
     except pl.exceptions.ComputeError as error:
         if "utf8" not in str(error):
             raise
-        msg = f"{source}: a column holds bytes that are not UTF-8; make strings of them first."
+        msg = f"{source}: a column holds bytes that are not UTF-8; convert them to strings first."
         raise SourceError(msg) from None
 
 
 def text_by_language(texts: Mapping[str, pl.Expr]) -> pl.Expr:
-    """Make the column of texts: a struct of the languages, but of one without a name the text alone."""
+    """Build the column of texts: a struct of languages, or plain text for an unnamed language."""
     return texts[""] if "" in texts else pl.struct(text.alias(language) for language, text in texts.items())
 
 
 def _in_object(name: str, dtype: pl.DataType, languages: Sequence[str], source: str) -> dict[str, pl.Expr]:
-    """Take the texts of each language from a column of objects."""
+    """Return the texts of each language in a column of objects."""
     where = f"{source}: column {name!r}"
     if not isinstance(dtype, pl.Struct) or not dtype.fields:
-        msg = f"{where} holds values of the kind {dtype}; expected objects of language and text."
+        msg = f"{where} holds values of type {dtype}; expected objects of language and text."
         raise SourceError(msg)
     there = {one.name: one.dtype for one in dtype.fields}
     for language in languages:
@@ -160,7 +159,7 @@ def _in_object(name: str, dtype: pl.DataType, languages: Sequence[str], source: 
 
 
 def parsed(path: Path, pieces: Iterable[tuple[int, T]], parse: Callable[[T], Record], bad: BadRecords) -> Iterator[Record]:
-    """Make records of pieces of a file; what cannot be parsed is bad, and named by its line."""
+    """Parse the pieces of a file into records; those that fail are reported by line."""
     for line, piece in pieces:
         try:
             record = parse(piece)
@@ -171,7 +170,7 @@ def parsed(path: Path, pieces: Iterable[tuple[int, T]], parse: Callable[[T], Rec
 
 
 def records_as_documents(records: Iterable[Record], fields: Fields, source: str) -> Iterator[pl.DataFrame]:
-    """Make documents of records; a required field that no record has is an error at the end."""
+    """Convert records to blocks of documents; a required field that no record has is an error at the end."""
     there: dict[str, None] = {}
     for block in in_blocks(records, lambda record: sum(len(value or "") for value in record.values())):
         names = list(dict.fromkeys(name for record in block for name in record))
@@ -185,9 +184,9 @@ def records_as_documents(records: Iterable[Record], fields: Fields, source: str)
 
 
 def as_text(value: pl.Expr, dtype: pl.DataType | DataTypeClass, where: str) -> pl.Expr:
-    """Return values as people write them: whole numbers without a point, dates as ISO 8601; nothing for NaN and empty strings."""
+    """Convert values to text: whole numbers without a point, dates as ISO 8601; NaN and empty strings become null."""
     if dtype.is_nested() or dtype == pl.Object:
-        msg = f"{where} holds values of the kind {dtype}; expected strings, numbers or dates."
+        msg = f"{where} holds values of type {dtype}; expected strings, numbers or dates."
         raise SourceError(msg)
     if dtype.is_float():
         whole = (value == value.round()) & (value.abs() <= _MAX_WHOLE)
@@ -198,7 +197,7 @@ def as_text(value: pl.Expr, dtype: pl.DataType | DataTypeClass, where: str) -> p
         )
     if isinstance(dtype, pl.Datetime):
         time = value.dt.to_string("%Y-%m-%dT%H:%M:%S%.f" + ("%:z" if dtype.time_zone else ""))
-        return time.str.replace(r"T00:00:00$", "")  # a day alone
+        return time.str.replace(r"T00:00:00$", "")  # a date without time
     if isinstance(dtype, pl.Duration):
         return value.dt.to_string("iso")
     text = value.cast(pl.String)

@@ -1,4 +1,4 @@
-"""What scikit-learn's loaders of texts give: a Bunch of data, target, target_names and filenames."""
+"""Bunches from scikit-learn's text loaders: data, target, target_names and filenames."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ BUNCH = "the Bunch"
 
 
 def is_bunch(source: Any) -> bool:
-    """Tell a Bunch, or any mapping that has data."""
+    """Return whether a source is a Bunch, or any mapping with data."""
     return isinstance(source, Mapping) and "data" in source
 
 
 def frame_of_bunch(bunch: Mapping[str, Any]) -> pl.DataFrame:
-    """Return texts with the names of their targets as labels, and their files below the folder of all of them as ids."""
+    """Convert to a frame, with target names as labels, and file paths below the common folder as ids."""
     columns: dict[str, Any] = {"text": bunch["data"]}
     targets = None if bunch.get("target") is None else np.asarray(bunch["target"])
     names, files = bunch.get("target_names"), bunch.get("filenames")
@@ -40,7 +40,7 @@ def frame_of_bunch(bunch: Mapping[str, Any]) -> pl.DataFrame:
 
 def _problem_of_texts(texts: Any) -> str | None:
     if getattr(texts, "ndim", 1) != 1:
-        return "the data are a matrix, not texts; Corpus.from_matrix takes that"
+        return "the data are a matrix, not texts; use Corpus.from_matrix"
     number, other = next(((number, text) for number, text in enumerate(texts) if not isinstance(text, str)), (0, ""))
     if isinstance(other, bytes):
         return f'text {number} is bytes; load them with an encoding, as in load_files(…, encoding="utf-8")'
@@ -60,12 +60,12 @@ def _problem_of_targets(targets: Any, names: Any, n_texts: int) -> str | None:
 
 
 def _are_named(targets: Any, names: Any) -> bool:
-    """Tell whether targets are numbers that have names."""
+    """Return whether targets are numbers with names."""
     return targets.dtype.kind in "iu" and len(names) > 0
 
 
 def _ids(files: list[Path]) -> list[str]:
-    """Paths below the folder that all files are in."""
+    """Return the paths below the common folder of all files."""
     folders = [file.parts[:-1] for file in files]
     first, last = min(folders, default=()), max(folders, default=())
     n_common = next((at for at, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))

@@ -1,4 +1,4 @@
-"""SMART collections, as MED and CACM are: records that begin with .I, and sections that begin with a dot and a capital."""
+"""SMART collections, such as MED and CACM: records begin with .I, sections with a dot and a capital letter."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _BEGINS_SECTION = re.compile(rf"\.([{''.join(SECTIONS)}])\s*")
 
 
 def read_smart(path: Path, fields: Fields, encoding: str | None, bad: BadRecords) -> Iterator[pl.DataFrame]:
-    """Return blocks of documents or queries."""
+    """Yield blocks of documents or queries."""
     return records_as_documents(parsed(path, _records(path, encoding), _record, bad), fields, str(path))
 
 
 def _records(path: Path, encoding: str | None) -> Iterator[tuple[int, list[str]]]:
-    """Return the lines of each record, with the number of the first."""
+    """Yield each record: the number of its first line, and its lines."""
     place, lines = 1, list[str]()
     for number, line in enumerate(lines_of(path, encoding), start=1):
         if _identifier(line):
@@ -65,7 +65,7 @@ def _record(lines: list[str]) -> Record:
         elif line.strip():
             msg = f"the record {identifier} has text before its first section, a line such as .W or .T"
             raise ValueError(msg)
-    # The text is kept to the letter, the line break before the next section apart.
+    # The text is kept verbatim, except for the line break before the next section.
     contents = {name: "".join(section) for name, section in sections.items()}
     return {"id": identifier} | {
         name: content.removesuffix("\n") if name == "text" else content.strip() for name, content in contents.items()

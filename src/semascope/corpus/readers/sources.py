@@ -1,4 +1,4 @@
-"""Sources of documents: formats, how they are told apart, and the one door to their readers."""
+"""Sources of documents: file formats, their detection, and the entry points `read` and `read_counts`."""
 
 from __future__ import annotations
 
@@ -43,19 +43,19 @@ from semascope.errors import InputError, SourceError
 KEPT_BY_DEFAULT = ("title", "date")
 
 TEXTS = "texts"
-"""Where texts by language are unless another field is named."""
+"""Default field of texts by language."""
 
 
 @dataclass
 class Documents:
-    """Documents of a source, read block by block each time they are gone through.
+    """Documents of a source, read block by block on each iteration.
 
     Attributes
     ----------
     source : str
-        Where they come from.
+        Name of the source.
     bad : list of str
-        What was wrong with the records that were left out, one sentence each; complete after the blocks have been read.
+        Errors of the records that were left out, one sentence each; complete after the blocks have been read.
 
     Examples
     --------
@@ -99,37 +99,36 @@ def read(
     Parameters
     ----------
     source : path, frame, Bunch or "stdlib:"
-        A file of JSON lines, CSV, TSV, Parquet, Arrow, SMART or TREC, those of text plain or gzipped; a folder of text files; a
-        frame in memory (polars, pandas, Arrow, or anything else that gives a stream of Arrow's); texts as scikit-learn's
-        `fetch_20newsgroups` and `load_files` give them, with the names of their targets as labels; or "stdlib:" for the
-        docstrings of Python's standard library.
+        A file of JSON lines, CSV, TSV, SMART or TREC (plain or gzipped), Parquet or Arrow; a folder of text files; a frame in
+        memory (polars, pandas, Arrow, or any Arrow stream); the Bunch of scikit-learn's `fetch_20newsgroups` or `load_files`,
+        with the target names as labels; or "stdlib:" for the docstrings of Python's standard library.
     format : str, optional
-        One of "jsonl", "csv", "tsv", "parquet", "arrow", "folder", "smart" and "trec". By default the name of the file or its
-        beginning tells.
+        One of "jsonl", "csv", "tsv", "parquet", "arrow", "folder", "smart" and "trec". By default, inferred from the name or
+        the first bytes of the file.
     text : str, sequence of str, or mapping of language to these
-        Name of the field with the text; of several fields, the texts are joined with line breaks. A mapping names the fields of
+        Name of the field with the text; the texts of several fields are joined with line breaks. A mapping names the fields of
         each language: ``{"en": "body_en", "de": "body_de"}``.
     texts : str, optional
-        Name of a field that holds an object (a struct) of language and text, instead of `text`. "texts" if `languages` are
-        given.
+        Name of a field with an object (a struct) of language and text, instead of `text`. Defaults to "texts" if `languages`
+        are given.
     languages : sequence of str, optional
-        Languages to take of `texts`; by default all, which a file of JSON lines is read twice for.
+        Languages to read from `texts`, by default all, for which a file of JSON lines is read twice.
     id, labels : str
-        Names of the fields with the identifier (documents are numbered where there is none) and the labels (a string or a list
-        of strings).
+        Names of the fields with the identifier (documents without one are numbered) and the labels (a string or a list of
+        strings).
     label_separator : str, optional
-        What stands between several labels in one string.
+        Separator between labels in one string.
     keep : sequence of str
-        Other fields to keep beside the text, as strings.
+        Other fields to keep, as strings.
     encoding : str, optional
-        Encoding of a source of text, by default UTF-8.
+        Encoding of a text file, by default UTF-8.
     skip_bad : bool, default=False
-        Leave out records that cannot be read, and note them in ``bad``, instead of stopping at the first.
+        Skip records that cannot be read, and list them in ``bad``, instead of raising at the first.
 
     Returns
     -------
     Documents
-        Read lazily: mistakes in the file show when the documents are used. Readers of Arrow batches can be gone through once.
+        Read lazily: errors in the file are raised when the documents are used. Readers of Arrow batches can be iterated once.
 
     Examples
     --------
@@ -141,7 +140,7 @@ def read(
     kept = tuple(dict.fromkeys(name for name in keep if name not in ("id", "text", "labels")))
     of_text = _fields_of_text(text)
     if not of_text or not all(of_text.values()) or label_separator == "":
-        msg = "text must name a field at least, and label_separator must not be empty."
+        msg = "text must name at least one field, and label_separator must not be empty."
         raise InputError(msg)
     texts, wanted = _texts_by_language(texts, languages, named=isinstance(text, Mapping))
     fields = Fields(of_text, id, labels, kept, label_separator, texts, wanted)
@@ -166,7 +165,7 @@ def read(
 
 
 def _fields_of_text(text: str | Sequence[str] | Mapping[str, str | Sequence[str]]) -> dict[str, tuple[str, ...]]:
-    """Of each language the fields that are joined to its text."""
+    """Return the text fields of each language."""
     by_language = text if isinstance(text, Mapping) else {"": text}
     return {language: (names,) if isinstance(names, str) else tuple(names) for language, names in by_language.items()}
 
@@ -174,7 +173,7 @@ def _fields_of_text(text: str | Sequence[str] | Mapping[str, str | Sequence[str]
 def _texts_by_language(
     texts: str | None, languages: Sequence[str] | None, *, named: bool
 ) -> tuple[str | None, tuple[str, ...]]:
-    """The field of texts by language, and the languages that are wanted of it."""
+    """Return the field of texts by language, and the languages to read from it."""
     if texts is None and languages is None:
         return None, ()
     wanted = () if languages is None else (languages,) if isinstance(languages, str) else tuple(dict.fromkeys(languages))
@@ -182,7 +181,7 @@ def _texts_by_language(
     if named:
         problem = "text names the fields of each language already; leave out texts and languages"
     elif not all(wanted) or (languages is not None and not wanted):
-        problem = "languages must name one at least, and none of them may be empty"
+        problem = "languages must name at least one language, and none may be empty"
     if problem:
         msg = f"{problem}."
         raise InputError(msg)
@@ -200,33 +199,33 @@ def read_counts(
     encoding: str | None = None,
     skip_bad: bool = False,
 ) -> CountedDocuments:
-    """Read documents that are counts already.
+    """Read documents that are word counts.
 
     Parameters
     ----------
     source : path, frame or iterable
-        A file of LDA-C, a UCI bag of words, or MatrixMarket coordinates (as gensim's `MmCorpus` writes them, too), plain or
-        gzipped; a table (CSV, TSV, Parquet, Arrow, or a frame in memory) with the name of a row, the name of a column and a
-        count in each line; or bags of words as gensim has them, an iterable of lists of pairs of a word's number and its count.
+        An LDA-C file, a UCI bag of words, or a MatrixMarket coordinate file (also from gensim's `MmCorpus`), plain or gzipped;
+        a table (CSV, TSV, Parquet, Arrow, or a frame in memory) with a row name, a column name and a count per line; or
+        gensim's bags of words, an iterable of lists of (word number, count) pairs.
     format : str, optional
-        One of "ldac", "uci", "mtx", "csv", "tsv", "parquet" and "arrow". By default the name of the file or its beginning
-        tells.
+        One of "ldac", "uci", "mtx", "csv", "tsv", "parquet" and "arrow". By default, inferred from the name or the first bytes
+        of the file.
     vocabulary : path, sequence of str, or mapping, optional
-        The words: a file with one on each line, or a sequence; or a dictionary of words and their numbers, such as gensim's,
-        the text file that its `save_as_text` writes, or the `vocabulary_` of a vectorizer. The file ``vocab.NAME.txt`` beside a
-        UCI ``docword.NAME.txt`` is found by itself.
+        The words: a file with one per line, a sequence, or a dictionary of words and their numbers, such as gensim's, the file
+        written by its `save_as_text`, or the `vocabulary_` of a vectorizer. The file ``vocab.NAME.txt`` beside a UCI
+        ``docword.NAME.txt`` is found automatically.
     rows, columns, counts : str
         Names of the columns of a table.
     encoding : str, optional
-        Encoding of a source of text, by default UTF-8.
+        Encoding of a text file, by default UTF-8.
     skip_bad : bool, default=False
-        Leave out lines that cannot be read, and note them in ``bad``, instead of stopping at the first.
+        Skip lines that cannot be read, and list them in ``bad``, instead of raising at the first.
 
     Returns
     -------
     CountedDocuments
-        Read lazily, block by block, where entries come row by row, as they always do in LDA-C and UCI files and in those that
-        gensim writes. Entries in another order (SciPy writes some matrices by column) are gathered in memory and sorted.
+        Read lazily, block by block, if entries are sorted by row, as in LDA-C and UCI files and those written by gensim.
+        Entries in another order (SciPy writes some matrices by column) are collected in memory and sorted.
 
     Examples
     --------
@@ -266,12 +265,12 @@ def _is_in_memory(source: Any) -> bool:
 
 
 STANDARD_LIBRARY = "stdlib:"
-"""Names the docstrings of the running Python's standard library, a corpus that every machine has."""
+"""Name of the docstrings of the running Python's standard library, a corpus available everywhere."""
 
 
 @dataclass(frozen=True)
 class Format:
-    """A format: what its files are called and begin with, and what reads them."""
+    """File format: patterns of file names, first bytes, and readers."""
 
     patterns: tuple[str, ...] = ()
     beginnings: tuple[bytes, ...] = ()
@@ -296,11 +295,11 @@ FORMATS = {
     "uci": Format(("docword.*.txt", "docword.txt"), counts=open_uci),
     "mtx": Format(("*.mtx", "*.mm"), (b"%%MATRIXMARKET",), counts=open_matrix_market),
 }
-"""Found by the name of a file first, by its beginning (in capitals) if the name says nothing."""
+"""Formats, detected by file name, or else by the first bytes (upper-cased)."""
 
 
 def find_format(path: Path, format: str | None) -> str:
-    """Return the format that was named, or find it out."""
+    """Return the name of the format, detecting it if not given."""
     if format is not None and format not in FORMATS:
         msg = f"there is no format {format!r}; choose one of {', '.join(FORMATS)}."
         raise InputError(msg)
@@ -338,10 +337,10 @@ def _by_beginning(path: Path) -> str:
     for name, known in FORMATS.items():
         if start.startswith(known.beginnings):
             return name
-    msg = f"{path}: neither its name nor its beginning tells the format; say it with --format (format=): {', '.join(FORMATS)}."
+    msg = f"{path}: its name and first bytes do not tell the format; name it with --format (format=): {', '.join(FORMATS)}."
     raise SourceError(msg)
 
 
 def is_counts(source: str | Path, format: str | None = None) -> bool:
-    """Tell whether a source is of a format that only `read_counts` takes."""
+    """Return whether a source has a format that only `read_counts` can read."""
     return str(source) != STANDARD_LIBRARY and FORMATS[find_format(Path(source), format)].documents is None

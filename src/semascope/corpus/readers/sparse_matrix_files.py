@@ -1,6 +1,6 @@
-"""Counts on lines of row, column and count: UCI bags of words and MatrixMarket.
+"""Sparse matrix files with lines of row, column and count: UCI bags of words and MatrixMarket.
 
-Blocks of lines are parsed in bulk, and line by line where anything is odd.
+Blocks of lines are parsed in bulk, and line by line if they have irregularities.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from semascope.errors import SourceError
 
 @dataclass(frozen=True)
 class Shape:
-    """What the header of a file says: its entries are lines of row, column and count, numbered from 1."""
+    """Header of a file whose entries are lines of row, column and count, numbered from 1."""
 
     row: str
     word: str
@@ -43,7 +43,7 @@ class Shape:
     has_counts: bool = True
 
     def entry(self, line: bytes) -> tuple[int, int, float]:
-        """Parse a line; ValueError says what is wrong."""
+        """Parse a line; ValueError gives the reason."""
         cells = line.split()
         if len(cells) != 2 + self.has_counts:
             what = f"a {self.row}, a {self.word} and a count" if self.has_counts else f"a {self.row} and a {self.word}"
@@ -53,14 +53,14 @@ class Shape:
         return row, word, as_count(cells[2]) if self.has_counts else 1.0
 
     def fits(self, entries: Entries) -> bool:
-        """Tell whether all numbers are within bounds."""
+        """Return whether all numbers are within bounds."""
         rows, words, counts = entries
         within = (rows >= 1) & (rows <= self.n_rows) & (words >= 1) & (words <= self.n_words)
         return bool(np.all(within & possible(counts)))
 
 
 def open_uci(path: Path, options: CountOptions, bad: BadRecords) -> Stream:
-    """Open a UCI bag of words: numbers of documents, words and entries, then entries; the words may lie in a file beside it."""
+    """Open a UCI bag of words: the numbers of documents, words and entries, then entries; words may be in a file beside it."""
     if options.vocabulary is None:
         options = CountOptions(_vocabulary_beside(path), encoding=options.encoding)
     header, blocks = _header(path, options.encoding, lambda lines: sum(map(bool, lines)) == 3)
@@ -80,17 +80,17 @@ def _vocabulary_beside(path: Path) -> Path | None:
 
 
 def open_matrix_market(path: Path, options: CountOptions, bad: BadRecords) -> Stream:
-    """Open a MatrixMarket file of coordinates: documents × words."""
+    """Open a MatrixMarket coordinate file: documents × words."""
     header, blocks = _header(
         path, options.encoding, lambda lines: len(lines) > 1 and bool(lines[-1]) and not lines[-1].startswith("%")
     )
     kind = header[0].lower().split() if header else []
     if len(kind) != 5 or kind[:2] != ["%%matrixmarket", "matrix"]:
-        msg = f"{path}, line 1: expected %%MatrixMarket matrix coordinate and so on; this is not a MatrixMarket file."
+        msg = f"{path}, line 1: expected %%MatrixMarket matrix coordinate …; this is not a MatrixMarket file."
         raise SourceError(msg)
     if kind[2] != "coordinate" or kind[3] not in ("real", "integer", "pattern") or kind[4] != "general":
         expected = "coordinate, then real, integer or pattern, then general"
-        msg = f"{path}, line 1: expected {expected}; found {' '.join(kind[2:])}: save the matrix anew in such a form."
+        msg = f"{path}, line 1: expected {expected}; found {' '.join(kind[2:])}: save the matrix again in that form."
         raise SourceError(msg)
     sizes = header[-1].split()
     if len(sizes) != 3 or len(header) == 1:
@@ -101,7 +101,7 @@ def open_matrix_market(path: Path, options: CountOptions, bad: BadRecords) -> St
 
 
 def _header(path: Path, encoding: str | None, is_whole: Callable[[list[str]], bool]) -> tuple[list[str], Iterator[bytes]]:
-    """Take lines off a file until they are the whole header; give them, and the blocks of what follows."""
+    """Read the lines of the header; return them, and the blocks of the rest of the file."""
     lines: list[str] = []
     blocks = blocks_of_lines(path, encoding_of(path, encoding))
     for block in blocks:
@@ -122,10 +122,10 @@ def _sizes(path: Path, line: int, cells: list[str]) -> tuple[int, int, int]:
         raise SourceError(msg)
     n_rows, n_words, n_entries = whole
     if max(n_rows, n_words) > MAX_NUMBER:
-        msg = f"{path}, line {line}: {max(n_rows, n_words):,} are too many rows or columns; there may be {MAX_NUMBER:,}."
+        msg = f"{path}, line {line}: {max(n_rows, n_words):,} are too many rows or columns; the maximum is {MAX_NUMBER:,}."
         raise SourceError(msg)
     if n_rows > max(n_entries, MAX_UNNAMED):
-        msg = f"{path}, line {line}: most of {n_rows:,} documents would be empty, with {n_entries:,} entries; mend the numbers."
+        msg = f"{path}, line {line}: most of {n_rows:,} documents would be empty, with {n_entries:,} entries; fix the numbers."
         raise SourceError(msg)
     return n_rows, n_words, n_entries
 
@@ -156,7 +156,7 @@ def _entries(path: Path, shape: Shape, blocks: Iterator[bytes], line: int, bad: 
 
 
 def _in_bulk(block: bytes, shape: Shape) -> Entries | None:
-    """Parse a block of lines by polars; None when anything is odd."""
+    """Parse a block of lines by polars; None if it has irregularities."""
     tidy = re.sub(rb" ?\n[ \n]*", b"\n", re.sub(rb"[ \t\r]+", b" ", block)).strip() if _is_untidy(block) else block
     schema = {"row": pl.Int64, "word": pl.Int64} | ({"count": pl.Float64} if shape.has_counts else {})
     with suppress(*POLARS_REFUSES):

@@ -1,4 +1,4 @@
-"""The docstrings of the running Python's standard library, read from its sources without importing them."""
+"""Docstrings of the running Python's standard library, parsed from its sources without importing them."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ import polars as pl
 from semascope.corpus.readers.record_fields import Fields, as_documents
 
 LEFT_OUT = {"test", "tests", "idlelib", "lib2to3", "site-packages", "dist-packages", "__pycache__", "turtledemo", "_pyrepl"}
-"""Not the library itself: its tests, its editor, and what was installed later."""
+"""Not part of the library proper: its tests, its editor, and installed packages."""
 
 
 MIN_WORDS = 15
-"""Shorter docstrings say too little to have a topic."""
+"""Minimum length: shorter docstrings have too little content for a topic."""
 
 
 def read_standard_library(keep: tuple[str, ...]) -> Iterator[pl.DataFrame]:
-    """Return one block: every docstring of some length, with its qualified name as id and its top-level module as label."""
+    """Yield one block of all docstrings of sufficient length: the qualified name is the id, the top-level module the label."""
     root = Path(sysconfig.get_path("stdlib"))
     found = [entry for path in sorted(root.rglob("*.py")) for entry in _docstrings(path.relative_to(root), root)]
     found = list({name: (name, text, label) for name, text, label in reversed(found)}.values())[::-1]
@@ -41,7 +41,7 @@ def _docstrings(path: Path, root: Path) -> Iterator[tuple[str, str, str]]:
         return
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # old escapes in old modules are not the reader's concern
+            warnings.simplefilter("ignore")  # invalid escapes in old modules do not matter here
             tree = ast.parse((root / path).read_bytes())
     except (SyntaxError, OSError, ValueError):
         return  # template files and the like

@@ -1,4 +1,4 @@
-"""Tables: whatever gives chunks of columns, and those that Arrow reads: Parquet, Arrow files, and frames in memory."""
+"""Tables as chunks of columns, and the formats read by Arrow: Parquet, Arrow files, and frames in memory."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _DAMAGED = "it is cut short, damaged or something else"
 
 
 class Chunk(NamedTuple):
-    """Some rows of a table.
+    """Chunk of the rows of a table.
 
     frame   the columns
-    places  where each row stands in the source
-    where   what the places count: "line" or "row"
+    places  position of each row in the source
+    where   unit of the positions: "line" or "row"
     """
 
     frame: pl.DataFrame
@@ -34,18 +34,18 @@ class Chunk(NamedTuple):
 
 Chunks = Iterator[Chunk]
 Choose = Callable[[Sequence[str]], list[str]]
-"""Takes the columns that there are and gives those that are wanted, or complains."""
+"""Function that selects columns from those available, or raises."""
 Opener = Callable[[Path, Choose, str | None, BadRecords], Chunks]
-"""Takes the path, the choice of columns, the encoding, and what becomes of bad rows."""
+"""Function that opens a path, given the column selection, the encoding, and the handling of bad rows."""
 
 
 def read_table(opener: Opener, path: Path, fields: Fields, encoding: str | None, bad: BadRecords) -> Iterator[pl.DataFrame]:
-    """Return blocks of documents from a table in a file."""
+    """Read blocks of documents from a table in a file."""
     return _documents(opener(path, _chooser(fields, str(path)), encoding, bad), fields, str(path), bad)
 
 
 def read_frame(frame: Any, fields: Fields, bad: BadRecords) -> Iterator[pl.DataFrame]:
-    """Return blocks of documents from a frame in memory."""
+    """Read blocks of documents from a frame in memory."""
     return _documents(open_frame(frame, _chooser(fields, IN_MEMORY)), fields, IN_MEMORY, bad)
 
 
@@ -56,7 +56,7 @@ def _documents(chunks: Chunks, fields: Fields, source: str, bad: BadRecords) -> 
 
 
 def _in_wanted_languages(documents: pl.DataFrame, chunk: Chunk, fields: Fields, source: str, bad: BadRecords) -> pl.DataFrame:
-    """Leave out documents that have texts, but none in a language that is wanted."""
+    """Remove documents that have texts, but none in the requested languages."""
     texts = chunk.frame.get_column(str(fields.texts)).struct.unnest()
     others = texts.drop(fields.languages).with_columns(pl.col(pl.String).replace("", None))
     silent = documents["text"].struct.unnest().select(pl.all_horizontal(pl.all().is_null())).to_series()
@@ -68,24 +68,24 @@ def _in_wanted_languages(documents: pl.DataFrame, chunk: Chunk, fields: Fields, 
 
 
 def is_frame(source: Any) -> bool:
-    """Tell a frame: polars, pandas, Arrow's tables, readers and datasets, or anything else that gives a stream of Arrow's."""
+    """Return whether a source is a frame: polars, pandas, Arrow tables, readers and datasets, or any Arrow stream."""
     return hasattr(source, "__arrow_c_stream__") or _is_dataset(source) or isinstance(source, pl.LazyFrame)
 
 
 def check_frame(frame: Any) -> None:
-    """Refuse what is no frame."""
+    """Check that a source is a frame."""
     if not is_frame(frame):
         msg = (
-            f"expected a path or a frame to read, found {type(frame).__name__}; read(path) reads files, and "
+            f"expected a path or a frame, found {type(frame).__name__}; read(path) reads files, and "
             "Corpus.from_texts takes lists of texts."
         )
         raise InputError(msg)
 
 
 def whole_frame(frame: Any) -> pl.DataFrame:
-    """Return a frame in memory as documents; columns other than id, text and labels stay as they are.
+    """Convert a frame in memory to documents; columns other than id, text and labels are unchanged.
 
-    A text that is a struct is one of several languages.
+    A struct of texts holds several languages.
     """
     check_frame(frame)
     fields = Fields()
@@ -113,11 +113,11 @@ def _chooser(fields: Fields, source: str) -> Choose:
 
 
 def chosen_of(there: Sequence[str], choose: Choose, source: Path | str) -> list[str]:
-    """Return the columns that are wanted, each of which must be there once."""
+    """Select columns, each of which must be unique."""
     chosen = choose(there)
     twice = next((name for name in chosen if there.count(name) > 1), None)
     if twice is not None:
-        msg = f"{source}: two columns are called {twice!r}; give each a name of its own."
+        msg = f"{source}: two columns are named {twice!r}; give each its own name."
         raise SourceError(msg)
     return chosen
 
@@ -126,7 +126,7 @@ def chosen_of(there: Sequence[str], choose: Choose, source: Path | str) -> list[
 
 
 def open_parquet(path: Path, choose: Choose, encoding: str | None, bad: BadRecords) -> Chunks:
-    """Open a Parquet file; only the wanted columns are read."""
+    """Open a Parquet file; only the selected columns are read."""
     import pyarrow.parquet as pq
 
     with _named(path, f"cannot be read as Parquet; {_DAMAGED}"), pq.ParquetFile(path) as file:
@@ -137,7 +137,7 @@ def open_parquet(path: Path, choose: Choose, encoding: str | None, bad: BadRecor
 
 
 def open_arrow(path: Path, choose: Choose, encoding: str | None, bad: BadRecords) -> Chunks:
-    """Open an Arrow file, as Feather is one too, or an Arrow stream."""
+    """Open an Arrow (or Feather) file, or an Arrow stream."""
     import pyarrow as pa
 
     with _named(path, f"cannot be read as Arrow; {_DAMAGED}"), pa.OSFile(str(path)) as file:
@@ -150,10 +150,10 @@ def open_arrow(path: Path, choose: Choose, encoding: str | None, bad: BadRecords
 
 
 def open_frame(frame: Any, choose: Choose) -> Chunks:
-    """Open a frame in memory: polars, pandas, Arrow, or anything else that gives a stream of Arrow's."""
+    """Open a frame in memory: polars, pandas, Arrow, or any Arrow stream."""
     import pyarrow as pa
 
-    with _named(IN_MEMORY, "cannot be taken as a table"):
+    with _named(IN_MEMORY, "cannot be read as a table"):
         if _is_dataset(frame):
             columns = chosen_of(frame.schema.names, choose, IN_MEMORY)
             yield from _of_batches(frame.to_batches(columns=columns), columns)
@@ -165,7 +165,7 @@ def open_frame(frame: Any, choose: Choose) -> Chunks:
 
 
 def held(frame: Any) -> Any:
-    """Return a frame that can be gone through many times: what can be read once, as a stream, is read into memory."""
+    """Return a frame that can be iterated repeatedly; one-shot streams are read into memory."""
     import pyarrow as pa
 
     if isinstance(frame, pl.DataFrame | pl.LazyFrame | pa.Table | pa.RecordBatch) or _is_pandas(frame) or _is_dataset(frame):
@@ -178,19 +178,19 @@ def _is_pandas(frame: Any) -> bool:
 
 
 def _is_dataset(frame: Any) -> bool:
-    """Tell a dataset of Arrow's, of files that are read when they are needed, without importing what makes them."""
+    """Return whether a frame is an Arrow dataset, without importing pyarrow.dataset."""
     return type(frame).__module__ == "pyarrow._dataset" and hasattr(frame, "to_batches") and hasattr(frame, "schema")
 
 
 def _wanted_of_pandas(frame: Any, choose: Choose) -> Any:
-    """Leave out columns that are not wanted: Arrow does not take values of mixed kinds, which pandas does."""
+    """Drop unused columns: unlike pandas, Arrow does not take values of mixed types."""
     named = [name for name in frame.index.names if name is not None]
     wanted = choose([str(name) for name in [*frame.columns, *named]])
     return frame.loc[:, [str(name) in wanted for name in frame.columns]]
 
 
 def _of_batches(batches: Iterable[Any], columns: list[str]) -> Chunks:
-    """Return chunks of bounded size, each checked: a damaged file must not be followed out of its bounds."""
+    """Yield validated chunks of bounded size: a damaged file must not cause reads out of bounds."""
     n_before = 0
     for batch in batches:
         batch = batch.select(columns)
@@ -204,7 +204,7 @@ def _of_batches(batches: Iterable[Any], columns: list[str]) -> Chunks:
 
 @contextmanager
 def _named(source: Path | str, failure: str) -> Iterator[None]:
-    """Name the source of whatever Arrow refuses."""
+    """Convert errors of Arrow, naming the source."""
     import pyarrow as pa
 
     try:

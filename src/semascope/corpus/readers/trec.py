@@ -1,4 +1,4 @@
-"""TREC collections: documents and topics between tags, and judgments of relevance."""
+"""TREC collections: tagged documents and topics, and relevance judgments (qrels)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from semascope.corpus.readers.record_fields import Fields, Record, parsed, recor
 from semascope.errors import SourceError
 
 DOCUMENT_FIELDS = {"docno": "id", "head": "title", "headline": "title"}
-"""Tags with another name in a document; all others are fields under their own, in lower case."""
+"""Tags renamed in documents; all other tags become fields of the same name, in lower case."""
 TOPIC_FIELDS = {"num": "id", "desc": "description", "narr": "narrative"}
 """The same for topics."""
 
@@ -26,12 +26,12 @@ _HEADING = re.compile(r"\s*(?:Number|Topic|Description|Narrative|Domain|Summary|
 
 
 def read_trec(path: Path, fields: Fields, encoding: str | None, bad: BadRecords) -> Iterator[pl.DataFrame]:
-    """Return blocks of documents, or of topics with the title as their text."""
+    """Yield blocks of documents, or of topics with the title as text."""
     return records_as_documents(parsed(path, _records(path, encoding), _record, bad), fields, str(path))
 
 
 def _records(path: Path, encoding: str | None) -> Iterator[tuple[int, str]]:
-    """Return what each record holds, from its tag to the one that closes it, with the line where it begins."""
+    """Yield each record: the number of its first line, and its text from opening to closing tag."""
     place, parts = 1, list[str]()
     for number, line in enumerate(lines_of(path, encoding), start=1):
         rest = line
@@ -68,7 +68,7 @@ def _record(text: str) -> Record:
 
 
 def _document(body: str) -> Record:
-    """Tags are closed; those inside a field are left out of its text, and a field that comes again is added to the first."""
+    """Parse a document, whose tags are closed. Tags inside a field are removed, and repeated fields are concatenated."""
     record: dict[str, str | None] = {}
     position = 0
     while opens := _OPENS.search(body, position):
@@ -83,7 +83,7 @@ def _document(body: str) -> Record:
 
 
 def _topic(body: str) -> Record:
-    """Tags need not be closed: a field ends where the next begins."""
+    """Parse a topic, whose tags need not be closed: a field ends where the next begins."""
     record: dict[str, str | None] = {}
     tags = list(_OPENS.finditer(body))
     for number, opens in enumerate(tags):
@@ -108,7 +108,7 @@ def _plain(content: str) -> str:
 
 
 def read_qrels(path: str | Path, *, encoding: str | None = None) -> pl.DataFrame:
-    """Read judgments of relevance: lines of query, iteration, document and relevance, as trec_eval takes them.
+    """Read relevance judgments in trec_eval's format: lines of query, iteration, document and relevance.
 
     Returns
     -------
@@ -137,11 +137,11 @@ def read_qrels(path: str | Path, *, encoding: str | None = None) -> pl.DataFrame
         query, document, relevance = _judgment(f"{path}, line {number}", line)
         first = places.setdefault((query, document), number)
         if first != number:
-            msg = f"{path}, line {number}: query {query} and document {document} were judged on line {first} already."
+            msg = f"{path}, line {number}: query {query} and document {document} were already judged on line {first}."
             raise SourceError(msg)
         relevances.append(relevance)
     if not places:
-        msg = f"{path}: there are no judgments: the file is empty."
+        msg = f"{path}: the file is empty; expected relevance judgments."
         raise SourceError(msg)
     pairs = {"query": [query for query, _ in places], "document": [document for _, document in places]}
     return pl.DataFrame(pairs | {"relevance": relevances}, schema_overrides={"relevance": pl.Int64})

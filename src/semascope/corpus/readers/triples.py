@@ -1,4 +1,4 @@
-"""Tables of triples: the name of a row, the name of a column and a count in each line."""
+"""Tables of triples: a row name, a column name and a count per line."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from semascope.errors import SourceError
 
 
 def open_triples(opener: Opener, path: Path, options: CountOptions, bad: BadRecords) -> Stream:
-    """Open a table in a file with a row's name, a column's name and a count in each line."""
+    """Open a file with a row name, a column name and a count per line."""
     return triples_of(opener(path, chooser_of_triples(options, str(path)), options.encoding, bad), options, str(path), bad)
 
 
 def chooser_of_triples(options: CountOptions, source: str) -> Choose:
-    """Choose the three columns."""
+    """Return a function that selects the three columns."""
 
     def choose(there: Sequence[str]) -> list[str]:
         missing = next((name for name in options.triples if name not in there), None)
         if missing is not None:
-            what_to_do = "Name those of row, column and count with --triples (rows=, columns=, counts=)."
+            what_to_do = "Name the three columns with --triples (rows=, columns=, counts=)."
             msg = f"{source}: there is no column {missing!r}; {listed(there, 'column')}. {what_to_do}"
             raise SourceError(msg)
         return list(options.triples)
@@ -35,9 +35,9 @@ def chooser_of_triples(options: CountOptions, source: str) -> Choose:
 
 
 def triples_of(chunks: Chunks, options: CountOptions, source: str, bad: BadRecords) -> Stream:
-    """Number rows and columns in the order in which their names first appear."""
+    """Stream the entries of triples, numbering rows and columns in order of first appearance."""
     if options.vocabulary is not None:
-        msg = f"{source}: a table of triples names its words itself; leave out the vocabulary."
+        msg = f"{source}: a table of triples names its own words; leave out the vocabulary."
         raise SourceError(msg)
     rows, words = Names(), Names()
     stream = Stream(row_names=rows.names, words=words.names)
@@ -65,15 +65,15 @@ def _checked_triples(
     good = row.is_not_null() & word.is_not_null() & pl.Series(possible(count.fill_null(-1).to_numpy()), dtype=pl.Boolean)
     for at in good.not_().arg_true():
         value = chunk.frame[count_name][at]
-        problem = f"the count {value!r} is not a number that is finite and not negative"
+        problem = f"the count {value!r} is not a finite, non-negative number"
         if None in (row[at], word[at]):
-            problem = f"there is nothing in the column {(row_name if row[at] is None else word_name)!r}"
+            problem = f"there is no value in the column {(row_name if row[at] is None else word_name)!r}"
         bad.add(f"{source}, {chunk.where} {chunk.places[at]}: {problem}.")
     return row.filter(good), word.filter(good), count.filter(good)
 
 
 class Names:
-    """Names, numbered in the order in which they first appear."""
+    """Names, numbered in order of first appearance."""
 
     def __init__(self) -> None:
         self.names: list[str] = []

@@ -1,4 +1,4 @@
-"""The words of counts: files with one on each line, sequences, and dictionaries of words and numbers."""
+"""Vocabularies of count data: files with a word per line, sequences, and dictionaries of words and numbers."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ Vocabulary = str | Path | Sequence[str] | Mapping[Any, Any]
 """A file, the words, or a mapping between words and numbers."""
 
 _NUMBERED_LINE = re.compile(r"(\d{1,9})\t([^\t]+)\t\d+\s*")
-"""A word in the text file of a gensim dictionary: number, word, and how many documents have it."""
+"""A line of a gensim dictionary saved as text: number, word, document frequency."""
 _MAX_GAPS = 1 << 20
 
 
 class NumberedWords(list[str]):
-    """The words of a dictionary, by number; it may have more than the documents do. "x7" is the number 7 without a word."""
+    """Words of a dictionary, by number, perhaps more than the documents use. "x7" stands for number 7 if it has no word."""
 
 
 def read_vocabulary(source: Vocabulary, encoding: str | None) -> list[str]:
-    """Return the words of a file, a sequence, or a dictionary such as gensim's or the `vocabulary_` of a vectorizer."""
+    """Read words from a file, a sequence, or a dictionary such as gensim's or the `vocabulary_` of a vectorizer."""
     words: list[str]
     if isinstance(source, Mapping):
         words, where = _by_number(_numbers_first(source), "the vocabulary"), "the vocabulary, word"
@@ -37,14 +37,14 @@ def read_vocabulary(source: Vocabulary, encoding: str | None) -> list[str]:
 
 def _of_file(path: Path, encoding: str | None) -> tuple[list[str], str]:
     if not path.is_file():
-        msg = f"{path}: no such file of words; give one with a word on each line."
+        msg = f"{path}: no such vocabulary file; expected one word per line."
         raise SourceError(msg)
     with path.open("rb") as file:
         if file.read(1) == b"\x80":
-            msg = f"{path}: is a pickle, which could run any code; write the dictionary anew with save_as_text."
+            msg = f"{path}: is a pickle, which could run any code; write the dictionary again with save_as_text."
             raise SourceError(msg)
     lines = list(lines_of(path, encoding))
-    has_size = len(lines) > 1 and lines[0].strip().isdigit()  # how many documents the dictionary was made from
+    has_size = len(lines) > 1 and lines[0].strip().isdigit()  # number of documents of the dictionary
     numbered = [_NUMBERED_LINE.fullmatch(line) for line in lines[has_size:] if line.strip()]
     if numbered and all(numbered):
         pairs = [(int(found[1]), found[2]) for found in numbered if found]
@@ -56,7 +56,7 @@ def _of_file(path: Path, encoding: str | None) -> tuple[list[str], str]:
 
 
 def _numbers_first(dictionary: Mapping[Any, Any]) -> list[tuple[int, str]]:
-    """Pairs of number and word of a mapping from either to the other."""
+    """Return pairs of number and word from a mapping in either direction."""
     pairs = [(key, value) if isinstance(value, str) else (value, key) for key, value in dictionary.items()]
     for number, word in pairs:
         if not isinstance(word, str) or isinstance(number, bool) or not hasattr(number, "__index__"):
@@ -66,14 +66,14 @@ def _numbers_first(dictionary: Mapping[Any, Any]) -> list[tuple[int, str]]:
 
 
 def _by_number(pairs: list[tuple[int, str]], source: str) -> NumberedWords:
-    """Put words in the order of their numbers."""
+    """Sort words by number."""
     numbers = {number for number, _ in pairs}
     if len(numbers) < len(pairs) or min(numbers, default=0) < 0:
-        msg = f"{source}: each word needs a number of its own, of at least 0."
+        msg = f"{source}: each word needs its own number, of at least 0."
         raise SourceError(msg)
     n_words = max(numbers, default=-1) + 1
     if n_words > len(pairs) + _MAX_GAPS:
-        msg = f"{source}: the numbers go to {n_words - 1:,}, but there are {len(pairs):,} words; mend the numbers."
+        msg = f"{source}: the numbers go to {n_words - 1:,}, but there are {len(pairs):,} words; fix the numbers."
         raise SourceError(msg)
     words = NumberedWords(f"x{number}" for number in range(n_words))
     for number, word in pairs:
@@ -87,7 +87,7 @@ def _check_words(words: list[str], where: str) -> None:
         problem = undecodable(word) if word else "expected a word, found nothing"
         first = places.setdefault(word, number)
         if problem is None and first != number:
-            problem = f"the word {word!r} stands at {first:,} already; each column needs a word of its own"
+            problem = f"the word {word!r} is already at {first:,}; each column needs its own word"
         if problem is not None:
             msg = f"{where} {number}: {problem}."
             raise SourceError(msg)

@@ -1,4 +1,4 @@
-"""What counts as a word: one analyzer for all texts, or one for each language."""
+"""Analyzers, which turn texts into words: one for all texts, or one per language."""
 
 from __future__ import annotations
 
@@ -23,40 +23,40 @@ if TYPE_CHECKING:
 
 
 LAST_LETTER = 0x40000
-"""No code point from here on is a letter or a digit in any version of Unicode (tested)."""
+"""First code point after all letters and digits, in any version of Unicode (tested)."""
 
 LARGEST = 2**53
-"""No count that a setting states is larger."""
+"""Upper bound of integer settings."""
 
 MAX_NGRAM = 100
-"""Words that a run may have: for each length up to the longest, all texts are gone through."""
+"""Maximum n-gram length: each length takes a pass over all texts."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Analyzer:
-    """How texts become words. Settings only: it holds no vocabulary.
+    """Settings that define how texts become words. An analyzer holds no vocabulary.
 
     Parameters
     ----------
     lowercase : bool, default=True
-        Fold upper case to lower case, as ``str.lower`` does.
+        Convert to lower case, as ``str.lower`` does.
     token_pattern : str, optional
-        A regular expression for ``re.findall``. By default a word is a run of letters, digits and underscores, which is
-        what scikit-learn's ``CountVectorizer`` takes, and much faster than any expression.
+        A regular expression for ``re.findall``. By default a word is a run of letters, digits and underscores, as in
+        scikit-learn's ``CountVectorizer``; this is much faster than any expression.
     min_length : int, default=2
-        Shortest word, in characters.
+        Minimum word length, in characters.
     stop_words : str or sequence of str, optional
-        Words to leave out, or the language whose stop words to leave out: "english" (the words of scikit-learn), "german" and
-        others that have a Snowball stemmer.
+        Words to leave out, or the language of a built-in list: "english" (scikit-learn's list), "german" and other languages
+        with a Snowball stemmer.
     stemmer : str, optional
-        A language of the Snowball stemmers, "english" for example.
+        Language of the Snowball stemmer, for example "english".
     ngrams : pair of int, default=(1, 1)
-        Shortest and longest run of words to count as one: (1, 2) counts words and pairs. Stop words are left out and stems
-        taken before words are put together, with a blank between them.
+        Minimum and maximum n-gram length: (1, 2) counts words and pairs. Stop words are removed and words stemmed before
+        they are joined, with a space between them.
     min_df, max_df : int or float, default=1 and 1.0
-        Leave out words that are in fewer or in more documents than this; a float is a share of the documents.
+        Leave out words that are in fewer or in more documents than this; a float is a fraction of the documents.
     max_features : int, optional
-        Keep only the most frequent words.
+        Keep only this many of the most frequent words.
 
     Examples
     --------
@@ -79,9 +79,9 @@ class Analyzer:
             object.__setattr__(self, "stop_words", tuple(self.stop_words))
         for setting in fields(self):
             value = getattr(self, setting.name)
-            if isinstance(value, np.generic):  # which JSON does not take
+            if isinstance(value, np.generic):  # which JSON cannot represent
                 object.__setattr__(self, setting.name, value.item())
-        if isinstance(self.ngrams, list):  # as JSON has it
+        if isinstance(self.ngrams, list):  # as read from JSON
             object.__setattr__(self, "ngrams", tuple(self.ngrams))
         _check(self)
 
@@ -91,12 +91,12 @@ class Analyzer:
 
     @classmethod
     def from_dict(cls, settings: dict[str, Any]) -> Analyzer:
-        """Make an analyzer from what `to_dict` gave."""
+        """Create an analyzer from the result of `to_dict`."""
         known = {field.name for field in fields(cls)}
         return cls(**{k: v for k, v in settings.items() if k in known})
 
     def words(self, text: str) -> list[str]:
-        """Return the words of one text, in order, stop words left out and stems taken; then longer n-grams, if any."""
+        """Return the words of a text in order, stemmed and without stop words, followed by longer n-grams if any."""
         text = text.lower() if self.lowercase else text
         found = re.findall(self.token_pattern or r"\w+", text)
         stops = self.stop_set()
@@ -120,12 +120,12 @@ class Analyzer:
         return list(Stemmer.Stemmer(self.stemmer).stemWords(words))
 
     def limits_documents(self) -> bool:
-        """Tell whether a word must be in so many documents, or no more than so many."""
+        """Return whether `min_df` or `max_df` restricts the vocabulary."""
         fewest = 1 if isinstance(self.min_df, int) else 0.0
         return self.min_df > fewest or isinstance(self.max_df, int) or self.max_df < 1.0
 
     def letters(self) -> NDArray[np.uint32]:
-        """Return the tokenizer's table: code point -> code point to write, 0 for what is not part of a word."""
+        """Return the tokenizer's table: code point -> code point to write, 0 for characters that are not part of a word."""
         return _letters(lowercase=self.lowercase)
 
 
@@ -141,7 +141,7 @@ def _letters(*, lowercase: bool) -> NDArray[np.uint32]:
 
 
 def _check(analyzer: Analyzer) -> None:
-    """Say at once what is wrong with the settings."""
+    """Validate the settings."""
     problem = None
     if not isinstance(analyzer.lowercase, bool):
         problem = f"lowercase must be True or False, but was {analyzer.lowercase!r}"
@@ -153,12 +153,12 @@ def _check(analyzer: Analyzer) -> None:
         problem = f"there are no stop words for {analyzer.stop_words!r}; give a list of words, or one of {', '.join(languages)}"
     elif not _is_range(analyzer.ngrams):
         problem = (
-            f"ngrams must be the shortest and the longest run, such as (1, 2), of at most {MAX_NGRAM} words, "
+            f"ngrams must be a pair of lengths from 1 to {MAX_NGRAM}, the shortest first, such as (1, 2), "
             f"but was {analyzer.ngrams!r}"
         )
     elif not _is_bound(analyzer.min_df) or not _is_bound(analyzer.max_df):
         problem = (
-            "min_df and max_df must be whole numbers of documents or shares from 0.0 to 1.0, "
+            "min_df and max_df must be whole numbers of documents or fractions from 0.0 to 1.0, "
             f"but were {analyzer.min_df!r} and {analyzer.max_df!r}"
         )
     elif analyzer.max_features is not None and not _is_some(analyzer.max_features):
@@ -179,7 +179,7 @@ def _pattern_problem(pattern: Any) -> str | None:
         groups = re.compile(pattern).groups
     except (re.error, RecursionError, OverflowError) as error:
         return f"token_pattern {pattern!r} is not a regular expression ({error})"
-    return f"token_pattern {pattern!r} has {groups} groups, but may have one at most" if groups > 1 else None
+    return f"token_pattern {pattern!r} has {groups} groups, but may have at most one" if groups > 1 else None
 
 
 def _is_range(value: Any) -> bool:
@@ -212,20 +212,20 @@ _ANALYZERS = Maybe(Record(optional={_BY_LANGUAGE: Record(others=Record())}))
 
 
 def analyzer_of(analyzers: Analyzers, language: str) -> Analyzer:
-    """Return the analyzer of a language, or say that there is none."""
+    """Return the analyzer of a language; raise InputError if there is none."""
     if isinstance(analyzers, Analyzer):
         return analyzers
     if language in analyzers:
         return analyzers[language]
     if language in NAMELESS:
-        msg = f"there is an analyzer for each of {', '.join(analyzers)}, but it is not said which language the texts are in."
+        msg = f"the analyzers are for {', '.join(analyzers)}, but the language of the texts is not given."
     else:
         msg = f"there is no analyzer for the language {language!r}; {describe_languages(tuple(analyzers))}."
     raise InputError(msg)
 
 
 def analyzers_of(analyzers: Analyzers | None, languages: Sequence[str]) -> Analyzers | None:
-    """Return what there is for some languages: one analyzer for one language."""
+    """Return the analyzers of some languages; for a single language, its analyzer."""
     if analyzers is None or isinstance(analyzers, Analyzer):
         return analyzers
     if len(languages) == 1:
@@ -234,7 +234,7 @@ def analyzers_of(analyzers: Analyzers | None, languages: Sequence[str]) -> Analy
 
 
 def for_vocabulary(analyzers: Analyzers | None) -> Analyzers:
-    """The analyzers to count the words of a given vocabulary with: it is not pruned again."""
+    """Return analyzers without limits, for counting over a given vocabulary."""
     if isinstance(analyzers, Mapping):
         return {language: _without_limits(analyzer) for language, analyzer in analyzers.items()}
     return _without_limits(analyzers or Analyzer())
@@ -245,7 +245,7 @@ def _without_limits(analyzer: Analyzer) -> Analyzer:
 
 
 def read_analyzers(directory: Directory) -> Analyzers | None:
-    """Read the analyzers that the manifest of a corpus or a model states."""
+    """Read the analyzers from the manifest of a corpus or a model."""
     settings = directory.facts["analyzer"]
     problem = _ANALYZERS.problem(settings, "facts.analyzer")
     if problem is None:
@@ -265,7 +265,7 @@ def to_settings(analyzers: Analyzers | None) -> dict[str, Any] | None:
 
 
 def from_settings(settings: dict[str, Any] | None) -> Analyzers | None:
-    """Make analyzers of what `to_settings` gave.
+    """Create analyzers from the result of `to_settings`.
 
     Examples
     --------

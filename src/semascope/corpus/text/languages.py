@@ -1,4 +1,4 @@
-"""Languages: their names, their lists of stop words, and which language a text is in."""
+"""Language names, lists of stop words, and language identification."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 NOT_OF_TODAY = {"greek"}
-"""Lists of no use for texts of today: the Greek one is of ancient Greek, with its accents."""
+"""Lists that do not fit modern texts: the Greek one is ancient Greek, with its accents."""
 
 
 @cache
@@ -46,28 +46,27 @@ def stop_words_of(language: str) -> frozenset[str]:
 
 
 def _as_seen(entry: str) -> list[str]:
-    """Return what a tokenizer may see of an entry: itself, and the pieces that the default rule cuts it into.
+    """Return the tokens that an entry may appear as: itself, and the pieces that the default rule splits it into.
 
-    The article of "dell'arte" comes as "dell", so the entry "dell'" must stop that; with a pattern that keeps apostrophes it
-    comes whole. Vowel signs of Hindi and joints of Persian words are no letters to the rule either, so their pieces are all
-    that is ever seen of such a word. In these lists each piece is a stop word too ("dintr-un", "par-devant"); it would not be
-    so in the English list ("won't"), which is not taken from here. Phrases are left out: no word is ever a phrase, and
-    theirs may well be words of meaning.
+    The article of "dell'arte" becomes the token "dell", so the entry "dell'" must stop it; a pattern that keeps apostrophes
+    yields it whole. Hindi vowel signs and Persian joiners are not letters to the rule either, so only pieces of such words
+    ever occur. In these lists each piece is a stop word too ("dintr-un", "par-devant"), unlike in the English list
+    ("won't"), which is not taken from here. Phrases are left out: no token is a phrase, and their words may carry meaning.
     """
     return [] if " " in entry else [entry, *re.findall(r"\w+", entry)]
 
 
 UNKNOWN = "unknown"
 SAMPLE = 2000
-"""Documents that are looked at to know the languages of a corpus."""
+"""Documents sampled to identify the languages of a corpus."""
 BEGINNING = 2000
-"""Characters of a text that are looked at: of a book, the beginning will do."""
+"""Characters of a text that are read: for a book, the beginning is enough."""
 FEWEST = 1.5
-"""Different stop words, by weight, that a guess must rest on."""
+"""Minimum score: the weighted number of distinct stop words."""
 MIN_SHARE = 0.06
-"""Share of the different words, by weight, that must be stop words of the language; running text has several times as many."""
+"""Minimum score as a fraction of the distinct words; running text has several times as much."""
 LEAD = 1.2
-"""How much better than the next the best language must be, or it is a tie."""
+"""Minimum ratio of the best score to the second; below it, the result is a tie."""
 
 
 NAMES = {
@@ -77,7 +76,7 @@ NAMES = {
     "ne": "nepali", "nl": "dutch", "nn": "norwegian", "no": "norwegian", "pl": "polish", "pt": "portuguese",
     "ro": "romanian", "ru": "russian", "sr": "serbian", "sv": "swedish", "ta": "tamil", "tr": "turkish", "yi": "yiddish",
 }  # fmt: skip
-"""Codes of ISO 639-1 and what lists of stop words and stemmers call the language."""
+"""ISO 639-1 codes and the language names used by stop-word lists and stemmers."""
 
 
 def name_of(code: str) -> str | None:
@@ -92,10 +91,10 @@ def name_of(code: str) -> str | None:
 
 
 def guess_language(text: str | Iterable[str]) -> str:
-    """Guess the language of a text, or of words in lower case; "unknown" where too few words tell or two languages tie.
+    """Infer the language of a text, or of lower-case words; "unknown" if there is too little evidence or a tie.
 
-    Only languages with a list of stop words are guessed. The more lists hold a word, the less it tells of each. Different words
-    are counted, not how often they come: "vs" is French by the lists, and fills the tables of an English newspaper.
+    Only languages with a list of stop words are considered. A word in several lists is shared equally among them. Distinct
+    words are counted, not tokens: "vs" is French by the lists, and fills the tables of an English newspaper.
 
     Examples
     --------
@@ -116,7 +115,7 @@ def guess_language(text: str | Iterable[str]) -> str:
 
 
 def language_shares(texts: Sequence[str] | pl.Series) -> dict[str, float]:
-    """Return the share of the texts that is in each language, the largest first, from a sample evenly spread over them."""
+    """Return the fraction of the texts in each language, largest first, from an evenly spread sample."""
     chosen = np.unique(np.linspace(0, len(texts) - 1, min(SAMPLE, len(texts))).astype(int))
     guesses = Counter(guess_language(texts[int(number)]) for number in chosen)
     return {language: n / len(chosen) for language, n in guesses.most_common()}
@@ -124,7 +123,7 @@ def language_shares(texts: Sequence[str] | pl.Series) -> dict[str, float]:
 
 @cache
 def _holders() -> dict[str, list[str]]:
-    """For each stop word the languages that have it. Single letters are left out: initials and formulas are full of them."""
+    """Return the languages of each stop word. Single letters are left out: initials and formulas are full of them."""
     holders: dict[str, list[str]] = {}
     for language in stop_word_languages():
         for word in stop_words_of(language):

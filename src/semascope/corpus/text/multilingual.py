@@ -1,7 +1,7 @@
-"""Texts by language: in a list of texts, and in the column of a frame.
+"""Texts by language, in lists and in frame columns.
 
-A text is a string, or a mapping of language to text. In a frame the column ``text`` holds strings where there is one language,
-and a struct with a field for each where there are several; what a document does not have is null there.
+A text is a string, or a mapping of language to text. In a frame, the column ``text`` holds strings for a single language, and
+structs with one field per language for several; missing texts are null.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from semascope.errors import InputError
 class Texts(NamedTuple):
     """Texts of documents in one language.
 
-    texts        of each document, "" where it has none in this language
-    n_documents  how many documents have one
+    texts        one per document, "" if it has none in this language
+    n_documents  number of documents that have one
     """
 
     texts: Sequence[str] | pl.Series
@@ -30,7 +30,7 @@ ByLanguage = dict[str, Texts]
 
 
 def of_column(texts: Any) -> Any:
-    """Return texts that are a column of pandas or an array of Arrow as a list; anything else as it is."""
+    """Convert a pandas column or an Arrow array to a list; return anything else unchanged."""
     package = type(texts).__module__.split(".")[0]
     if package == "pandas" and getattr(texts, "ndim", 0) == 1:
         return texts.tolist()
@@ -38,18 +38,18 @@ def of_column(texts: Any) -> Any:
 
 
 def in_list(texts: list[Any], language: str | None, wanted: Collection[str] | None = None) -> ByLanguage:
-    """Return the texts of a list by language, of those languages that are `wanted`; `language` is that of plain texts."""
+    """Return the texts of a list by language, only those in `wanted`; plain texts are in `language`."""
     if not texts or not isinstance(texts[0], Mapping):
         return {language or NAMELESS[0]: Texts(texts, len(texts))}
     _check_languages_distinct(language)
     found: dict[str, list[Any]] = {}
     for number, text in enumerate(texts):
         if not isinstance(text, Mapping):
-            msg = f"text {number} is not a mapping of language to text, as others are, but {type(text).__name__}."
+            msg = f"text {number} is not a mapping of language to text as the others are, but {type(text).__name__}."
             raise InputError(msg)
         for code, value in text.items():
             if not isinstance(code, str) or not code:
-                msg = f"text {number}: a language must have a name, but is {code!r}."
+                msg = f"text {number}: a language must be a non-empty string, but is {code!r}."
                 raise InputError(msg)
             if value not in (None, "") and (wanted is None or code in wanted):
                 found.setdefault(code, [""] * len(texts))[number] = value
@@ -57,7 +57,7 @@ def in_list(texts: list[Any], language: str | None, wanted: Collection[str] | No
 
 
 def in_column(column: pl.Series, language: str | None, wanted: Collection[str] | None = None) -> ByLanguage:
-    """Return the texts of a column by language, of those languages that are `wanted`; `language` is that of plain texts."""
+    """Return the texts of a column by language, only those in `wanted`; plain texts are in `language`."""
     if not isinstance(column.dtype, pl.Struct):
         return {language or NAMELESS[0]: Texts(column.fill_null(""), len(column))}
     _check_languages_distinct(language)
@@ -67,12 +67,12 @@ def in_column(column: pl.Series, language: str | None, wanted: Collection[str] |
 
 def _check_languages_distinct(language: str | None) -> None:
     if language is not None:
-        msg = f"the texts name their languages themselves, so leave out language={language!r}."
+        msg = f"the texts name their own languages; leave out language={language!r}."
         raise InputError(msg)
 
 
 def as_list(by_language: ByLanguage) -> list[Any]:
-    """Return texts by language as a list, such as `in_list` takes."""
+    """Return texts by language as a list, the input of `in_list`."""
     if len(by_language) == 1:
         return list(next(iter(by_language.values())).texts)
     rows = zip(*(part.texts for part in by_language.values()), strict=True)
@@ -93,7 +93,7 @@ def column_type(languages: Sequence[str]) -> pl.DataType | type[pl.DataType]:
 
 
 def in_languages(column: pl.Series, mine: tuple[str, ...], theirs: tuple[str, ...]) -> pl.Series:
-    """Return a column of texts in languages of mine as one in theirs."""
+    """Convert a column of texts from the languages `mine` to the languages `theirs`."""
     if len(mine) == len(theirs) == 1 or mine == theirs:
         return column
     found = in_column(column, mine[0] if len(mine) == 1 else None)

@@ -1,4 +1,4 @@
-"""Where in a text its words stand."""
+"""Tokens with their positions in a text, and passages around them."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 class Token(NamedTuple):
-    """A word in a text, from one character up to another, as the vocabulary has it: "" for one that is left out.
+    """A word in a text, with its character range; the word is as in the vocabulary, "" if it is left out.
 
-    `first` and `last` are the borders of what the token pattern took, which may be more than the word.
+    `first` and `last` delimit the match of the token pattern, which may be longer than the word.
     """
 
     word: str
@@ -28,9 +28,9 @@ class Token(NamedTuple):
 
 
 class Tokens(Sequence[Token]):
-    """The words of a text; each becomes a `Token` when it is asked for, as most are not by whoever looks for a passage.
+    """Sequence of the words of a text; each `Token` is created on access, since passage search reads only a few.
 
-    words   of all tokens, as the vocabulary has them
+    words   the words of all tokens, as in the vocabulary
     """
 
     def __init__(self, words: list[str], matches: list[re.Match[str]]) -> None:
@@ -51,7 +51,7 @@ class Tokens(Sequence[Token]):
 
 
 def tokens_of(text: str, analyzer: Analyzer) -> Tokens:
-    """Find the words of a text, in reading order; longer n-grams are not looked for.
+    """Find the words of a text, in reading order; n-grams longer than one word are not searched for.
 
     Examples
     --------
@@ -64,14 +64,14 @@ def tokens_of(text: str, analyzer: Analyzer) -> Tokens:
 
 
 def best_window(values: NDArray[np.float64], n: int) -> tuple[int, int]:
-    """Return the first of `n` words in a row with the largest sum of values, and how many these are (all, if fewer)."""
+    """Return the start and length of the `n` consecutive words with the largest sum (all words if there are fewer)."""
     n = min(n, len(values))
     sums = np.concatenate([[0.0], np.cumsum(values)])
     return int(np.argmax(sums[n:] - sums[:-n])), n
 
 
 def passage(text: str, tokens: Sequence[Token], first: int, n: int) -> tuple[int, int]:
-    """Where a passage of `n` words begins and ends, with what stands before the first word and after the last."""
+    """Return the character range of a passage of `n` words; at the ends of the text it includes what surrounds the words."""
     last = min(first + n, len(tokens)) - 1
     start = 0 if first == 0 else tokens[first].first
     end = len(text) if tokens[last].last == tokens[-1].last else tokens[last].last
@@ -79,7 +79,7 @@ def passage(text: str, tokens: Sequence[Token], first: int, n: int) -> tuple[int
 
 
 def _as_counted(tokens: list[str], analyzer: Analyzer) -> list[str]:
-    """Return each token as the vocabulary has it: stop words are empty."""
+    """Return each token as in the vocabulary; stop words become empty."""
     lowered = [token.lower() if analyzer.lowercase else token for token in tokens]
     stops = analyzer.stop_set()
     return analyzer.stems(["" if word in stops or len(word) < analyzer.min_length else word for word in lowered])
