@@ -23,13 +23,13 @@ from semascope.corpus.build.pipeline import (
     check_has_languages,
     counter_for,
     in_memory,
-    naming,
+    name_source_in_errors,
 )
 from semascope.corpus.build.spool import Pieces
 from semascope.corpus.csr import CSR, lexicon_of_columns, matrix_of_rows, rows_of_matrix
 from semascope.corpus.fields import default_ids, describe_documents, divide_documents, numbers_in, numbers_of
 from semascope.corpus.lexicon import NAMELESS, Lexicon, read_lexicon
-from semascope.corpus.notebook import shown
+from semascope.corpus.notebook import render_corpus
 from semascope.corpus.readers.record_fields import document_schema
 from semascope.corpus.shards import ShardRef, as_read_only, cut_shards, read_only, shard_of
 from semascope.corpus.stored_shards import StoredShard
@@ -140,7 +140,7 @@ class Corpus:
         analyzers = analyzer or Analyzer()
         blocks = blocks_of(source, language, None if lexicon is None else lexicon.languages)
         counter = counter_for(source, analyzers, language)
-        with naming(source):
+        with name_source_in_errors(source):
             if path is None:
                 return cls._built(blocks, counter, MemorySink(), analyzers, lexicon, extend=extend, watch=watch)
             with writing(path, LAYOUT) as draft, CorpusWriter(draft) as sink:
@@ -356,7 +356,7 @@ class Corpus:
         return f"<Corpus: {self.n_documents:,} documents, {self.n_words:,} words, {self.n_tokens:,.0f} tokens>"
 
     def _repr_html_(self) -> str:
-        return shown(self)
+        return render_corpus(self)
 
     def reindexed(self, vocabulary: Lexicon | pl.Series) -> Corpus:
         """Return the documents over another vocabulary; words missing from it, by language and spelling, are dropped."""

@@ -47,27 +47,27 @@ def hstack(streams: Sequence[Iterator[CSR]], n_words: Sequence[int]) -> Iterator
     first_words = np.cumsum([0, *n_words[:-1]], dtype=np.int32)
     held = [concatenate([]) for _ in streams]
     while True:
-        held = [_filled(rows, stream) for rows, stream in zip(held, streams, strict=True)]
+        held = [_fill(rows, stream) for rows, stream in zip(held, streams, strict=True)]
         n_documents = min(len(rows.ends) - 1 for rows in held)
         if n_documents == 0:
             return
-        yield _beside([_part(rows, 0, n_documents) for rows in held], first_words)
-        held = [_part(rows, n_documents, len(rows.ends) - 1) for rows in held]
+        yield _stack([_slice(rows, 0, n_documents) for rows in held], first_words)
+        held = [_slice(rows, n_documents, len(rows.ends) - 1) for rows in held]
 
 
-def _filled(rows: CSR, stream: Iterator[CSR]) -> CSR:
+def _fill(rows: CSR, stream: Iterator[CSR]) -> CSR:
     """Return the remaining rows, or the next non-empty ones of the stream."""
     while len(rows.ends) == 1 and (following := next(stream, None)) is not None:
         rows = following
     return rows
 
 
-def _part(rows: CSR, first: int, last: int) -> CSR:
+def _slice(rows: CSR, first: int, last: int) -> CSR:
     start, stop = rows.ends[first], rows.ends[last]
     return CSR(rows.ends[first : last + 1] - start, rows.words[start:stop], rows.counts[start:stop])
 
 
-def _beside(parts: Sequence[CSR], first_words: NDArray[np.int32]) -> CSR:
+def _stack(parts: Sequence[CSR], first_words: NDArray[np.int32]) -> CSR:
     ends = np.sum([part.ends for part in parts], axis=0)
     words, counts = np.empty(ends[-1], np.int32), np.empty(ends[-1], np.float32)
     starts = ends[:-1].copy()

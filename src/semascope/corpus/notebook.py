@@ -9,15 +9,15 @@ from semascope.html import Markup, element
 if TYPE_CHECKING:
     from semascope.corpus.corpus import Corpus
 
-SHOWN = 5
+MAX_DOCUMENTS = 5
 """Number of documents shown."""
-LETTERS = 120
+MAX_CHARACTERS = 120
 """Maximum number of characters shown of a text."""
 
 
-def shown(corpus: Corpus) -> Markup:
+def render_corpus(corpus: Corpus) -> Markup:
     """Render the size of a corpus, and its first documents as a table."""
-    first = corpus.documents.head(SHOWN)
+    first = corpus.documents.head(MAX_DOCUMENTS)
     size = f"{corpus.n_documents:,} documents, {corpus.n_words:,} words, {corpus.n_tokens:,.0f} tokens"
     if corpus.lexicon.is_named:
         size += f" in {', '.join(corpus.languages)}"
@@ -39,4 +39,4 @@ def _plain(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(map(str, value))
     text = str(value)
-    return text if len(text) <= LETTERS else text[: LETTERS - 1].rstrip() + "…"
+    return text if len(text) <= MAX_CHARACTERS else text[: MAX_CHARACTERS - 1].rstrip() + "…"

@@ -126,7 +126,7 @@ def summary(corpus: Corpus) -> Summary:
         longest_document=corpus.ids[int(np.argmax(lengths))] if len(lengths) else None,
         lengths=_binned(filled, growing=lengths.max(initial=0) > SKEWED * median),
         most_frequent_words=[(corpus.words[int(j)], float(totals[j]), int(in_documents[j])) for j in order[:TOP] if totals[j]],
-        ranks=[(int(r) + 1, float(used[r])) for r in _spread_by_ratio(len(used))],
+        ranks=[(int(r) + 1, float(used[r])) for r in _geometric_ranks(len(used))],
         hapaxes=int((totals == 1).sum()),
         words_by_documents=_binned(in_documents[in_documents > 0], growing=True),
         labels=len(labels),
@@ -182,7 +182,7 @@ def documents_by_year(documents: pl.DataFrame) -> dict[int, int]:
     return {year: found.get(year, 0) for year in range(min(found), max(found) + 1)}
 
 
-def _spread_by_ratio(n: int) -> NDArray[np.int64]:
+def _geometric_ranks(n: int) -> NDArray[np.int64]:
     """Return about geometrically spaced integers below n."""
     return np.unique(np.geomspace(1, n, RANKS).round().astype(np.int64)) - 1 if n else np.empty(0, np.int64)
 
@@ -192,20 +192,20 @@ def _binned(values: NDArray[Any], *, growing: bool) -> list[Bin]:
     if len(values) == 0:
         return []
     low, high, whole = float(values.min()), float(values.max()), bool((values == np.floor(values)).all())
-    limits = (_growing if growing else _even)(low, high, whole=whole)
+    limits = (_growing_limits if growing else _even_limits)(low, high, whole=whole)
     limits[0] = max(limits[0], 1.0) if whole else limits[0]
     n = np.histogram(values, [*limits[:-1], np.inf])[0]
     return [Bin(float(limits[i]), float(limits[i + 1]), int(n[i])) for i in range(len(n))]
 
 
-def _even(low: float, high: float, *, whole: bool) -> NDArray[np.float64]:
+def _even_limits(low: float, high: float, *, whole: bool) -> NDArray[np.float64]:
     scale = 10.0 ** np.floor(np.log10(max((high - low) / MAX_BINS, high * 1e-6)))
     steps = [max(float(scale * step), float(whole)) for step in (1, 2, 5, 10, 20)]
     step = next(step for step in steps if high // step - low // step < MAX_BINS)
     return np.arange(low // step, high // step + 2) * step
 
 
-def _growing(low: float, high: float, *, whole: bool) -> NDArray[np.float64]:
+def _growing_limits(low: float, high: float, *, whole: bool) -> NDArray[np.float64]:
     decades = 10.0 ** np.arange(np.floor(np.log10(low)), np.floor(np.log10(high)) + 2)
     for steps in STEPS:
         limits: NDArray[np.float64] = np.outer(decades, steps).ravel()

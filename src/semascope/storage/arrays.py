@@ -184,7 +184,7 @@ class MappedArray:
         fits = len(shape) == len(wanted) and all(axis in (ANY, length) for axis, length in zip(wanted, shape, strict=True))
         is_empty = declared.may_be_empty and len(shape) == len(wanted) and 0 in shape
         if not fits and not is_empty:
-            self._refuse(f"expected an array of shape {_shown(wanted)}, found {_shown(shape)}")
+            self._refuse(f"expected an array of shape {_format_shape(wanted)}, found {_format_shape(shape)}")
 
     def _limit(self, limit: float | str | None) -> float | None:
         return self.resolve(limit) if isinstance(limit, str) else limit
@@ -211,7 +211,7 @@ class MappedArray:
                 self._check_pointers(first, first + len(entries))
             if self.rows is not None:
                 self._check_rows(first, first + len(entries))
-        self._note(block, entries)
+        self._mark_checked(block, entries)
 
     def _flat(self) -> NDArray[Any]:
         """Return all entries in file order."""
@@ -250,7 +250,7 @@ class MappedArray:
         if falls.any():
             self._refuse("expected entries that ascend within each row, found one that does not")
 
-    def _note(self, block: int, entries: NDArray[Any]) -> None:
+    def _mark_checked(self, block: int, entries: NDArray[Any]) -> None:
         """Mark a block as valid; once all are, check their sum."""
         sum_here = float(entries.sum(dtype=np.float64)) if self.stated_total is not None and len(entries) else 0.0
         with _BOOKKEEPING:  # several threads may validate one block
@@ -271,5 +271,5 @@ class MappedArray:
         raise FormatError(self._problem)
 
 
-def _shown(shape: tuple[str | int, ...]) -> str:
+def _format_shape(shape: tuple[str | int, ...]) -> str:
     return f"({', '.join(str(length) for length in shape)})"

@@ -98,7 +98,7 @@ def writing(target: str | Path, layout: Layout) -> Iterator[Draft]:
         raise
     _sync(target)
     _sync(target.parent)
-    _clear_away(target, {draft.folder.name, *draft.parts})
+    _remove_stale(target, {draft.folder.name, *draft.parts})
 
 
 def check_target(target: Path, kind: str) -> None:
@@ -139,7 +139,7 @@ def _is_current(target: Path, draft: Draft) -> bool:
     return manifest.is_file() and json.loads(manifest.read_text(encoding="utf-8"))["data"] == draft.folder.name
 
 
-def _clear_away(target: Path, current: set[str]) -> None:
+def _remove_stale(target: Path, current: set[str]) -> None:
     """Remove the replaced version, and leftovers of crashes."""
     for entry in target.iterdir():
         if entry.name in current or not _OURS.fullmatch(entry.name):

@@ -85,7 +85,7 @@ COUNTS = {
     "no sizes": ("a.mtx", HEADER + "% note\n", {}, "{}, line 2: expected the numbers of rows, columns and entries."),
     "two sizes": ("a.mtx", HEADER + "% note\n2 2\n", {}, "{}, line 3: expected the numbers of rows, columns and entries."),
     "sizes that are words": ("a.mtx", HEADER + "2 two 2\n", {}, "{}, line 2: expected three whole numbers in the header, found '2 two 2'."),
-    "sizes beyond all bounds": ("a.mtx", HEADER + "1 3000000000 0\n", {}, "{}, line 2: 3,000,000,000 are too many rows or columns; there may be 2,147,483,647."),
+    "sizes beyond all bounds": ("a.mtx", HEADER + "1 3000000000 0\n", {}, "{}, line 2: 3,000,000,000 are too many rows or columns; the maximum is 2,147,483,647."),
     "rows without entries": ("a.mtx", HEADER + "100000000 1 0\n", {}, "{}, line 2: most of 100,000,000 documents would be empty, with 0 entries; fix the numbers."),
     "columns without names": ("a.mtx", HEADER + "1 100000000 1\n1 1 1\n", {}, "{}: 100,000,000 words without names are too many; give a vocabulary, or fix the number."),
     "LDA-C with a giant word": ("a.ldac", "1 999999999:1\n", {}, "{}: 1,000,000,000 words without names are too many; give a vocabulary, or fix the number."),
@@ -174,7 +174,7 @@ def test_a_bad_file_in_a_folder_is_named_or_left_out(tmp_path, name, content, se
 
 def test_a_corpus_is_not_taken_for_a_folder_of_texts(tmp_path):
     Corpus.from_texts(["some words"]).save(tmp_path / "corpus")
-    sentence = "is a semascope corpus already; expected documents, a file or a folder of text files."
+    sentence = "is already a semascope corpus; expected documents, a file or a folder of text files."
     assert complaint(lambda: read(tmp_path / "corpus").frame()) == f"{tmp_path / 'corpus'}: {sentence}"
 
 

@@ -48,7 +48,7 @@ def words_in_order(
     with ThreadPoolExecutor(usable_cores()) as pool:
         counter = _counter(analyzer, pieces, pool, in_order=True)
         counter.add(texts)
-        words, tables = counter.found()
+        words, tables = counter.all_words()
     new_number, vocabulary = assign_word_ids(words, analyzer)
     numbered = pl.DataFrame({"word": wanted, "number": np.arange(len(wanted), dtype=np.int32)})
     joined = vocabulary.rename("word").to_frame().join(numbered, on="word", how="left", maintain_order="left")
@@ -176,7 +176,7 @@ class TextCounter(Protocol):
     """Counter of the texts of one language; rows wait in pieces until all words are known."""
 
     def add(self, texts: Sequence[str] | pl.Series, /) -> None: ...
-    def found(self) -> tuple[Words, list[NDArray[np.int64]]]:
+    def all_words(self) -> tuple[Words, list[NDArray[np.int64]]]:
         """Return all words, and for each table the numbers of its words among them, once all texts are added."""
 
     def finish(self, n_documents: int) -> Counted:
@@ -226,7 +226,7 @@ class KernelCounter:
         finally:
             self._free.put(number)  # otherwise the others would wait for it forever
 
-    def found(self) -> tuple[Words, list[NDArray[np.int64]]]:
+    def all_words(self) -> tuple[Words, list[NDArray[np.int64]]]:
         for piece in self._queue.rest():
             self._pieces.append(piece)
         whole = self._tables[0]
@@ -234,7 +234,7 @@ class KernelCounter:
         return Words(whole.words(), whole.totals()), numbers
 
     def finish(self, n_documents: int) -> Counted:
-        return _with_vocabulary(self._pieces, *self.found(), self._analyzer, n_documents)
+        return _with_vocabulary(self._pieces, *self.all_words(), self._analyzer, n_documents)
 
 
 def as_utf8(block: list[str], first: int, *, lowercase: bool) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
@@ -310,12 +310,12 @@ class TokenCounter:
             msg = f"document {number} has {word!r:.40}, which is {problem}; from_tokens takes strings."
             raise InputError(msg)
 
-    def found(self) -> tuple[Words, list[NDArray[np.int64]]]:
+    def all_words(self) -> tuple[Words, list[NDArray[np.int64]]]:
         words = pl.Series("word", list(self._numbers), dtype=pl.String)
         return Words(words, self._totals), [np.arange(len(words))]
 
     def finish(self, n_documents: int) -> Counted:
-        return _with_vocabulary(self._pieces, *self.found(), self._analyzer, n_documents)
+        return _with_vocabulary(self._pieces, *self.all_words(), self._analyzer, n_documents)
 
 
 def _problem_of(word: object) -> str | None:
@@ -342,8 +342,8 @@ class PatternCounter:
         found = self._find_all(text.lower() if self._analyzer.lowercase else text)
         return [token for token in found if len(token) >= self._analyzer.min_length]
 
-    def found(self) -> tuple[Words, list[NDArray[np.int64]]]:
-        return self._tokens.found()
+    def all_words(self) -> tuple[Words, list[NDArray[np.int64]]]:
+        return self._tokens.all_words()
 
     def finish(self, n_documents: int) -> Counted:
         return self._tokens.finish(n_documents)

@@ -128,10 +128,10 @@ def build_corpus(
     with sink.pieces() as pieces:
         counted = _count(blocks, counter, pieces, sink, watch)
         if vocabulary is None:
-            counted = _within_limits(counted, analyzers)
+            counted = _prune_languages(counted, analyzers)
             check_has_words(counted, analyzers)
         elif extend:
-            vocabulary = vocabulary.extended(_within_limits(counted, analyzers).lexicon)
+            vocabulary = vocabulary.extended(_prune_languages(counted, analyzers).lexicon)
         for rows in counted.rows():
             sink.rows(rows)
     lexicon = counted.lexicon
@@ -161,7 +161,7 @@ def _count(
         return counting.finish()
 
 
-def _within_limits(counted: CountedLanguages, analyzers: Analyzers) -> CountedLanguages:
+def _prune_languages(counted: CountedLanguages, analyzers: Analyzers) -> CountedLanguages:
     """Prune the words of each language by its limits."""
     parts = counted.by_language.items()
     limited = {language: prune(part, analyzer_of(analyzers, language)) for language, part in parts}
@@ -184,7 +184,7 @@ def blocks_of(source: Source, language: str | None, wanted: Collection[str] | No
         n_documents += len(documents)
         del content, documents
     if n_documents == 0:
-        raise SourceError(_nothing_in(source))
+        raise SourceError(_describe_empty(source))
 
 
 def _texts_in(
@@ -221,7 +221,7 @@ def in_memory(given: Any) -> Documents:
 
 
 @contextmanager
-def naming(source: Source) -> Iterator[None]:
+def name_source_in_errors(source: Source) -> Iterator[None]:
     """Add the name of the source to errors."""
     try:
         yield
@@ -232,7 +232,7 @@ def naming(source: Source) -> Iterator[None]:
         raise SourceError(msg) from None
 
 
-def _nothing_in(source: Source) -> str:
+def _describe_empty(source: Source) -> str:
     if source.bad:
         return f"{source.source}: none of its {len(source.bad):,} records can be read; the first: {source.bad[0]}"
     return f"{source.source}: there are no documents."
@@ -256,10 +256,10 @@ def check_has_words(counted: CountedLanguages, analyzers: Analyzers) -> None:
             msg = f"no document has a text in {language!r}; there are texts in {', '.join(others) or 'no other language'}."
             raise InputError(msg)
         if len(part.vocabulary) == 0:
-            raise InputError(where + _no_words(part.n_documents, analyzer_of(analyzers, language)))
+            raise InputError(where + _describe_no_words(part.n_documents, analyzer_of(analyzers, language)))
 
 
-def _no_words(n_documents: int, analyzer: Analyzer) -> str:
+def _describe_no_words(n_documents: int, analyzer: Analyzer) -> str:
     if analyzer == Analyzer():
         return f"there are no words in the {n_documents:,} documents: the texts are empty or have no word long enough."
     limits = [f"min_length={analyzer.min_length}", f"min_df={analyzer.min_df}", f"max_df={analyzer.max_df}"]

@@ -122,14 +122,14 @@ def counted_blocks(source: str, open_stream: OpenStream, bad: BadRecords) -> Gen
     otherwise all are read and sorted.
     """
     stream = open_stream(bad if bad.notes is None else BadRecords([]))
-    in_order = _in_order(stream.blocks)
+    in_order = _is_sorted(stream.blocks)
     if stream.words is None and stream.n_words > MAX_UNNAMED:
         msg = f"{source}: {stream.n_words:,} words without names are too many; give a vocabulary, or fix the number."
         raise SourceError(msg)
     stream = open_stream(bad)
-    n_given, rest = 0, _none()
-    for block in stream.blocks if in_order else [_sorted(_joined(stream.blocks))]:
-        block = _joined([rest, block])
+    n_given, rest = 0, _no_entries()
+    for block in stream.blocks if in_order else [_sort(_concatenate(stream.blocks))]:
+        block = _concatenate([rest, block])
         last = int(block.rows[-1]) if len(block.rows) else n_given  # it may continue in the next block
         at = int(np.searchsorted(block.rows, last))
         if last > n_given:
@@ -142,7 +142,7 @@ def counted_blocks(source: str, open_stream: OpenStream, bad: BadRecords) -> Gen
     return pl.select(word=pl.lit("x") + pl.int_range(stream.n_words).cast(pl.String)).to_series()
 
 
-def _in_order(blocks: Iterable[Entries]) -> bool:
+def _is_sorted(blocks: Iterable[Entries]) -> bool:
     """Return whether row numbers never fall; reading to the end validates all entries."""
     last, in_order = 0, True
     for block in blocks:
@@ -152,15 +152,15 @@ def _in_order(blocks: Iterable[Entries]) -> bool:
     return in_order
 
 
-def _none() -> Entries:
+def _no_entries() -> Entries:
     return Entries(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float64))
 
 
-def _joined(blocks: Iterable[Entries]) -> Entries:
-    return Entries(*(np.concatenate(parts) for parts in zip(_none(), *blocks, strict=True)))
+def _concatenate(blocks: Iterable[Entries]) -> Entries:
+    return Entries(*(np.concatenate(parts) for parts in zip(_no_entries(), *blocks, strict=True)))
 
 
-def _sorted(entries: Entries) -> Entries:
+def _sort(entries: Entries) -> Entries:
     return entries.at(np.lexsort((entries.words, entries.rows)))
 
 
@@ -176,7 +176,7 @@ def _rows(entries: Entries, first: int, last: int) -> CSR:
     """Sort the entries, sum duplicates, and drop zeros."""
     next_row, next_word = np.diff(entries.rows), np.diff(entries.words)
     if not np.all((next_row > 0) | ((next_row == 0) & (next_word > 0))):
-        entries = _sorted(entries)
+        entries = _sort(entries)
         starts = np.flatnonzero(np.concatenate([[True], np.diff(entries.rows) + np.abs(np.diff(entries.words)) > 0]))
         added = np.minimum(np.add.reduceat(entries.counts, starts), MAX_COUNT)
         entries = Entries(entries.rows[starts], entries.words[starts], added)
@@ -216,7 +216,7 @@ def as_count(cell: bytes) -> float:
     return count
 
 
-def possible(counts: NDArray[np.float64]) -> NDArray[np.bool_]:
+def valid_counts(counts: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Return a mask of the valid counts."""
     return (counts >= 0) & (counts <= MAX_COUNT)
 

@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 
 from semascope.corpus.readers.files import POLARS_REFUSES, BadRecords, blocks_of_lines, encoding_of, text_lines, undecodable
-from semascope.corpus.readers.tables import Choose, Chunk, Chunks, chosen_of
+from semascope.corpus.readers.tables import Choose, Chunk, Chunks, select_columns
 from semascope.errors import SourceError
 
 MAX_CELL = 2**31 - 1
@@ -42,7 +42,7 @@ def _delimited(path: Path, delimiter: str | None, choose: Choose, encoding: str 
     delimiter = delimiter or _delimiter_of(first)
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
     header = _header(path, reader, lines)
-    columns = {name: header.index(name) for name in chosen_of(header, choose, path)}
+    columns = {name: header.index(name) for name in select_columns(header, choose, path)}
     while block := lines.next_block():
         frame = _in_bulk(block, delimiter, columns, len(header))
         if frame is None:

@@ -150,7 +150,7 @@ def not_utf_8(byte: int, position: int) -> str:
     return f"not UTF-8 (byte 0x{byte:02x} at position {position}); {what_to_do}"
 
 
-def decoded(content: bytes, encoding: str | None) -> str:
+def decode(content: bytes, encoding: str | None) -> str:
     """Decode bytes; ValueError gives the reason."""
     try:
         return content.decode(encoding or "utf-8").removeprefix("\ufeff")

@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import polars as pl
 
-from semascope.corpus.readers.files import BadRecords, chunks_of, decoded, encoding_by_mark
+from semascope.corpus.readers.files import BadRecords, chunks_of, decode, encoding_by_mark
 from semascope.corpus.readers.record_fields import Fields, Record, records_as_documents
 from semascope.errors import SourceError
 from semascope.storage import is_directory_of
@@ -61,7 +61,7 @@ def _text_of(path: Path, encoding: str | None) -> str:
         raise ValueError(msg)
     content = b"".join(chunks_of(path))
     encoding = encoding or encoding_by_mark(content)
-    if (b"\0" in content and encoding is None) or "\0" in (text := decoded(content, encoding)):
+    if (b"\0" in content and encoding is None) or "\0" in (text := decode(content, encoding)):
         msg = "is not a text file: it contains null bytes"
         raise ValueError(msg)
     return text

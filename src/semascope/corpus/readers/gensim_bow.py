@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from semascope.corpus.readers.counts import MAX_NUMBER, CountOptions, Entries, Stream, possible
+from semascope.corpus.readers.counts import MAX_NUMBER, CountOptions, Entries, Stream, valid_counts
 from semascope.corpus.readers.files import BadRecords
 from semascope.errors import SourceError
 
@@ -20,7 +20,7 @@ MAX_DOCUMENTS = 1 << 14
 """Maximum number of documents per block."""
 
 
-def held_bags(source: Iterable[Any]) -> Iterable[Any]:
+def materialize_bags(source: Iterable[Any]) -> Iterable[Any]:
     """Return documents that can be iterated repeatedly; one-shot iterators are read into memory."""
     if hasattr(source, "shape"):
         msg = f"{BAGS}: expected lists of pairs, found a matrix; use Corpus.from_matrix."
@@ -68,7 +68,7 @@ def _pairs_of(documents: list[Any], last_word: int) -> NDArray[np.float64] | Non
     if pairs.ndim != 2 or pairs.shape[1] != 2:
         return None
     numbers, counts = pairs.T
-    good = (numbers >= 0) & (numbers <= last_word) & (numbers == np.floor(numbers)) & possible(counts)
+    good = (numbers >= 0) & (numbers <= last_word) & (numbers == np.floor(numbers)) & valid_counts(counts)
     return pairs if bool(np.all(good)) else None
 
 

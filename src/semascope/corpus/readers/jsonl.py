@@ -20,7 +20,7 @@ import polars as pl
 
 from semascope.corpus.lexicon import describe_languages
 from semascope.corpus.readers.files import POLARS_REFUSES, BadRecords, blocks_of_lines, not_utf_8
-from semascope.corpus.readers.record_fields import Fields, Schema, joined, separated, text_by_language
+from semascope.corpus.readers.record_fields import Fields, Schema, join_texts, split_labels, text_by_language
 from semascope.errors import SourceError
 
 _TEXT = "\0text"
@@ -38,7 +38,7 @@ def read_json_lines(path: Path, fields: Fields, encoding: str | None, bad: BadRe
         rows = _read_block(block, columns)
         if rows is None:
             rows = _read_line_by_line(path, block, first_line, columns, bad)
-        labels = separated(pl.col("labels"), fields.label_separator)
+        labels = split_labels(pl.col("labels"), fields.label_separator)
         yield rows.select("id", columns.text().alias("text"), labels, *fields.keep)
         first_line += block.count(b"\n")
 
@@ -63,7 +63,7 @@ class _Columns:
         if self.fields.texts is not None:
             return pl.col(f"{_TEXT}0")
         column = {name: pl.col(column) for column, name in self.names.items() if column.startswith(_TEXT)}
-        return text_by_language({one: joined([column[name] for name in names]) for one, names in self.fields.text.items()})
+        return text_by_language({one: join_texts([column[name] for name in names]) for one, names in self.fields.text.items()})
 
 
 def _require_fields(path: Path, fields: Fields, encoding: str | None) -> None:
@@ -80,7 +80,7 @@ def _require_fields(path: Path, fields: Fields, encoding: str | None) -> None:
             return
     records = list(_records_in(first.split(b"\n")[:1000]))
     names = list(dict.fromkeys(name for record in records for name in record))
-    missing = fields.missing(names, "field", "no line has a") if names else None
+    missing = fields.describe_missing(names, "field", "no line has a") if names else None
     languages = _languages_of(records, str(fields.texts))
     if missing is None and languages and (unknown := [one for one in fields.languages if one in keys]):
         missing = f"no line has a text in {unknown[0]!r}; {describe_languages(languages)}."
@@ -200,7 +200,7 @@ def _by_language(name: str, value: Any, fields: Fields) -> dict[str, str | None]
         raise ValueError(msg)
     there = [language for language, text in (value or {}).items() if text not in (None, "")]
     if there and not set(there) & set(fields.languages):
-        raise ValueError(fields.not_wanted(there))
+        raise ValueError(fields.describe_unwanted(there))
     return {language: _string(f"{name}.{language}", (value or {}).get(language)) for language in fields.languages}
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from semascope.corpus.readers.counts import MAX_NUMBER, CountOptions, Entries, Stream, as_count, as_whole, possible
+from semascope.corpus.readers.counts import MAX_NUMBER, CountOptions, Entries, Stream, as_count, as_whole, valid_counts
 from semascope.corpus.readers.files import BadRecords, blocks_of_lines, encoding_of
 
 
@@ -44,7 +44,7 @@ def _ldac_in_bulk(block: bytes, n_words: int) -> tuple[np.ndarray, np.ndarray, n
     if words.null_count() or counts.null_count() or not stated.equals(lengths, check_names=False, null_equal=False):
         return None
     numbers, values = words.to_numpy(), counts.to_numpy()
-    fits = np.all((numbers >= 0) & (numbers < n_words) & possible(values))
+    fits = np.all((numbers >= 0) & (numbers < n_words) & valid_counts(values))
     return (lengths.to_numpy(), numbers, values) if fits else None
 
 

@@ -74,32 +74,33 @@ class Fields:
         named = {self.id: "id", self.labels: "labels"}
         return {name: use for name, use in named.items() if name != use} | self.of_text
 
-    def not_wanted(self, languages: Sequence[str]) -> str:
+    def describe_unwanted(self, languages: Sequence[str]) -> str:
         """Describe a record without a text in the requested languages."""
         return f"the texts are in {', '.join(languages)}, but the requested languages are {', '.join(self.languages)}"
 
-    def missing(self, there: Iterable[str], what: str = "column", none: str = "there is no") -> str | None:
+    def describe_missing(self, there: Iterable[str], what: str = "column", none: str = "there is no") -> str | None:
         """Describe the first required field that is missing; None if there is none."""
         names = list(there)
         for name, use in self.required.items():
             if name not in names:
-                return f"{none} {what} {name!r}; {listed(names, what)}. Name the {what} of the {use} with --{use} ({use}=)."
+                what_to_do = f"Name the {what} of the {use} with --{use} ({use}=)."
+                return f"{none} {what} {name!r}; {describe_fields(names, what)}. {what_to_do}"
         return None
 
 
-def listed(names: Sequence[str], what: str) -> str:
+def describe_fields(names: Sequence[str], what: str) -> str:
     """List the available fields on one line."""
     shown = [" ".join(name.split())[:60] for name in names[:MAX_NAMES]]
     more = [f"and {len(names) - MAX_NAMES:,} more"] if len(names) > MAX_NAMES else []
     return f"the {what}s are {', '.join(shown + more)}" if names else f"there are no {what}s"
 
 
-def joined(columns: Sequence[pl.Expr]) -> pl.Expr:
+def join_texts(columns: Sequence[pl.Expr]) -> pl.Expr:
     """Join texts by line breaks, skipping missing ones."""
     return columns[0] if len(columns) == 1 else pl.concat_str(columns, separator="\n", ignore_nulls=True)
 
 
-def separated(labels: pl.Expr, separator: str | None) -> pl.Expr:
+def split_labels(labels: pl.Expr, separator: str | None) -> pl.Expr:
     """Split the labels in lists by a separator."""
     if separator is None:
         return labels.list.drop_nulls()
@@ -121,14 +122,14 @@ def as_documents(frame: pl.DataFrame, fields: Fields, source: str) -> pl.DataFra
         return pl.concat_list(text(name))
 
     if fields.texts is None:
-        texts = {language: joined([text(name) for name in names]) for language, names in fields.text.items()}
+        texts = {language: join_texts([text(name) for name in names]) for language, names in fields.text.items()}
     else:
         texts = _in_object(fields.texts, frame.schema[fields.texts], fields.languages, source)
     try:
         return frame.select(
             id=text(fields.id),
             text=text_by_language(texts),
-            labels=separated(labels(fields.labels), fields.label_separator),
+            labels=split_labels(labels(fields.labels), fields.label_separator),
             **{name: text(name) for name in fields.keep},
         )
     except pl.exceptions.ComputeError as error:
@@ -158,7 +159,9 @@ def _in_object(name: str, dtype: pl.DataType, languages: Sequence[str], source: 
     return {one: as_text(column.field(one), there[one], f"{where} in {one!r}") for one in languages or there}
 
 
-def parsed(path: Path, pieces: Iterable[tuple[int, T]], parse: Callable[[T], Record], bad: BadRecords) -> Iterator[Record]:
+def parse_records(
+    path: Path, pieces: Iterable[tuple[int, T]], parse: Callable[[T], Record], bad: BadRecords
+) -> Iterator[Record]:
     """Parse the pieces of a file into records; those that fail are reported by line."""
     for line, piece in pieces:
         try:
@@ -177,7 +180,7 @@ def records_as_documents(records: Iterable[Record], fields: Fields, source: str)
         there.update(dict.fromkeys(names))
         columns = {name: [record.get(name) for record in block] for name in names}
         yield as_documents(pl.DataFrame(columns, schema=dict.fromkeys(names, pl.String)), fields, source)
-    missing = fields.missing(there, "field", "no document has a") if there else None
+    missing = fields.describe_missing(there, "field", "no document has a") if there else None
     if missing:
         msg = f"{source}: {missing}"
         raise SourceError(msg)

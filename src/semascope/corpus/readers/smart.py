@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from semascope.corpus.readers.files import BadRecords, lines_of, undecodable
-from semascope.corpus.readers.record_fields import Fields, Record, parsed, records_as_documents
+from semascope.corpus.readers.record_fields import Fields, Record, parse_records, records_as_documents
 
 SECTIONS = {
     "T": "title",
@@ -26,7 +26,7 @@ _BEGINS_SECTION = re.compile(rf"\.([{''.join(SECTIONS)}])\s*")
 
 def read_smart(path: Path, fields: Fields, encoding: str | None, bad: BadRecords) -> Iterator[pl.DataFrame]:
     """Yield blocks of documents or queries."""
-    return records_as_documents(parsed(path, _records(path, encoding), _record, bad), fields, str(path))
+    return records_as_documents(parse_records(path, _records(path, encoding), _record, bad), fields, str(path))
 
 
 def _records(path: Path, encoding: str | None) -> Iterator[tuple[int, list[str]]]:

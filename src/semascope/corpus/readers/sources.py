@@ -16,7 +16,7 @@ from semascope.corpus.readers.counts import CountedDocuments, CountOptions, Stre
 from semascope.corpus.readers.csv import open_csv, open_tsv
 from semascope.corpus.readers.files import BadRecords, checked_encoding, first_bytes
 from semascope.corpus.readers.folder import read_folder
-from semascope.corpus.readers.gensim_bow import BAGS, held_bags, open_bags
+from semascope.corpus.readers.gensim_bow import BAGS, materialize_bags, open_bags
 from semascope.corpus.readers.jsonl import read_json_lines
 from semascope.corpus.readers.ldac import open_ldac
 from semascope.corpus.readers.record_fields import Fields
@@ -27,8 +27,8 @@ from semascope.corpus.readers.standard_library import read_standard_library
 from semascope.corpus.readers.tables import (
     IN_MEMORY,
     check_frame,
-    held,
     is_frame,
+    materialize_frame,
     open_arrow,
     open_frame,
     open_parquet,
@@ -241,10 +241,10 @@ def read_counts(
     """
     options = CountOptions(vocabulary, (rows, columns, counts), checked_encoding(encoding))
     if _is_in_memory(source) and isinstance(source, Iterable) and not is_frame(source):
-        name, opened = BAGS, partial(open_bags, held_bags(source), options)
+        name, opened = BAGS, partial(open_bags, materialize_bags(source), options)
     elif _is_in_memory(source):
         check_frame(source)
-        name, opened = IN_MEMORY, partial(_open_triples_in_memory, held(source), options)
+        name, opened = IN_MEMORY, partial(_open_triples_in_memory, materialize_frame(source), options)
     else:
         path = Path(source)
         found = "stdlib" if str(source) == STANDARD_LIBRARY else find_format(path, format)

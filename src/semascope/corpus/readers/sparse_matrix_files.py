@@ -24,7 +24,7 @@ from semascope.corpus.readers.counts import (
     Stream,
     as_count,
     as_whole,
-    possible,
+    valid_counts,
 )
 from semascope.corpus.readers.files import POLARS_REFUSES, BadRecords, blocks_of_lines, encoding_of
 from semascope.corpus.readers.vocabularies import NumberedWords
@@ -56,7 +56,7 @@ class Shape:
         """Return whether all numbers are within bounds."""
         rows, words, counts = entries
         within = (rows >= 1) & (rows <= self.n_rows) & (words >= 1) & (words <= self.n_words)
-        return bool(np.all(within & possible(counts)))
+        return bool(np.all(within & valid_counts(counts)))
 
 
 def open_uci(path: Path, options: CountOptions, bad: BadRecords) -> Stream:

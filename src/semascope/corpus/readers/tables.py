@@ -52,10 +52,10 @@ def read_frame(frame: Any, fields: Fields, bad: BadRecords) -> Iterator[pl.DataF
 def _documents(chunks: Chunks, fields: Fields, source: str, bad: BadRecords) -> Iterator[pl.DataFrame]:
     for chunk in chunks:
         documents = as_documents(chunk.frame, fields, source)
-        yield _in_wanted_languages(documents, chunk, fields, source, bad) if fields.languages else documents
+        yield _filter_languages(documents, chunk, fields, source, bad) if fields.languages else documents
 
 
-def _in_wanted_languages(documents: pl.DataFrame, chunk: Chunk, fields: Fields, source: str, bad: BadRecords) -> pl.DataFrame:
+def _filter_languages(documents: pl.DataFrame, chunk: Chunk, fields: Fields, source: str, bad: BadRecords) -> pl.DataFrame:
     """Remove documents that have texts, but none in the requested languages."""
     texts = chunk.frame.get_column(str(fields.texts)).struct.unnest()
     others = texts.drop(fields.languages).with_columns(pl.col(pl.String).replace("", None))
@@ -63,7 +63,7 @@ def _in_wanted_languages(documents: pl.DataFrame, chunk: Chunk, fields: Fields, 
     foreign = silent & others.select(pl.any_horizontal(pl.lit(False), pl.all().is_not_null())).to_series()
     for number in foreign.arg_true():
         there = [name for name, text in others.row(number, named=True).items() if text is not None]
-        bad.add(f"{source}, {chunk.where} {chunk.places[number]}: {fields.not_wanted(there)}.")
+        bad.add(f"{source}, {chunk.where} {chunk.places[number]}: {fields.describe_unwanted(there)}.")
     return documents.filter(~foreign)
 
 
@@ -103,7 +103,7 @@ def whole_frame(frame: Any) -> pl.DataFrame:
 
 def _chooser(fields: Fields, source: str) -> Choose:
     def choose(there: Sequence[str]) -> list[str]:
-        missing = fields.missing(there)
+        missing = fields.describe_missing(there)
         if missing:
             msg = f"{source}: {missing}"
             raise SourceError(msg)
@@ -112,7 +112,7 @@ def _chooser(fields: Fields, source: str) -> Choose:
     return choose
 
 
-def chosen_of(there: Sequence[str], choose: Choose, source: Path | str) -> list[str]:
+def select_columns(there: Sequence[str], choose: Choose, source: Path | str) -> list[str]:
     """Select columns, each of which must be unique."""
     chosen = choose(there)
     twice = next((name for name in chosen if there.count(name) > 1), None)
@@ -129,42 +129,42 @@ def open_parquet(path: Path, choose: Choose, encoding: str | None, bad: BadRecor
     """Open a Parquet file; only the selected columns are read."""
     import pyarrow.parquet as pq
 
-    with _named(path, f"cannot be read as Parquet; {_DAMAGED}"), pq.ParquetFile(path) as file:
-        columns = chosen_of(file.schema_arrow.names, choose, path)
+    with _name_source_in_errors(path, f"cannot be read as Parquet; {_DAMAGED}"), pq.ParquetFile(path) as file:
+        columns = select_columns(file.schema_arrow.names, choose, path)
         size = sum(file.metadata.row_group(number).total_byte_size for number in range(file.num_row_groups))
         n_rows = min(MAX_ROWS, max(1, BLOCK_BYTES * file.metadata.num_rows // max(size, 1)))
-        yield from _of_batches(file.iter_batches(n_rows, columns=columns), columns)
+        yield from _chunk_batches(file.iter_batches(n_rows, columns=columns), columns)
 
 
 def open_arrow(path: Path, choose: Choose, encoding: str | None, bad: BadRecords) -> Chunks:
     """Open an Arrow (or Feather) file, or an Arrow stream."""
     import pyarrow as pa
 
-    with _named(path, f"cannot be read as Arrow; {_DAMAGED}"), pa.OSFile(str(path)) as file:
+    with _name_source_in_errors(path, f"cannot be read as Arrow; {_DAMAGED}"), pa.OSFile(str(path)) as file:
         is_file = file.read(len(_ARROW)) == _ARROW
         file.seek(0)
         reader = pa.ipc.open_file(file) if is_file else pa.ipc.open_stream(file)
-        columns = chosen_of(reader.schema.names, choose, path)
+        columns = select_columns(reader.schema.names, choose, path)
         batches = map(reader.get_batch, range(reader.num_record_batches)) if is_file else iter(reader)
-        yield from _of_batches(batches, columns)
+        yield from _chunk_batches(batches, columns)
 
 
 def open_frame(frame: Any, choose: Choose) -> Chunks:
     """Open a frame in memory: polars, pandas, Arrow, or any Arrow stream."""
     import pyarrow as pa
 
-    with _named(IN_MEMORY, "cannot be read as a table"):
+    with _name_source_in_errors(IN_MEMORY, "cannot be read as a table"):
         if _is_dataset(frame):
-            columns = chosen_of(frame.schema.names, choose, IN_MEMORY)
-            yield from _of_batches(frame.to_batches(columns=columns), columns)
+            columns = select_columns(frame.schema.names, choose, IN_MEMORY)
+            yield from _chunk_batches(frame.to_batches(columns=columns), columns)
             return
         if _is_pandas(frame):
-            frame = _wanted_of_pandas(frame, choose)
+            frame = _select_pandas_columns(frame, choose)
         reader = pa.RecordBatchReader.from_stream(frame.collect() if isinstance(frame, pl.LazyFrame) else frame)
-        yield from _of_batches(reader, chosen_of(reader.schema.names, choose, IN_MEMORY))
+        yield from _chunk_batches(reader, select_columns(reader.schema.names, choose, IN_MEMORY))
 
 
-def held(frame: Any) -> Any:
+def materialize_frame(frame: Any) -> Any:
     """Return a frame that can be iterated repeatedly; one-shot streams are read into memory."""
     import pyarrow as pa
 
@@ -182,14 +182,14 @@ def _is_dataset(frame: Any) -> bool:
     return type(frame).__module__ == "pyarrow._dataset" and hasattr(frame, "to_batches") and hasattr(frame, "schema")
 
 
-def _wanted_of_pandas(frame: Any, choose: Choose) -> Any:
+def _select_pandas_columns(frame: Any, choose: Choose) -> Any:
     """Drop unused columns: unlike pandas, Arrow does not take values of mixed types."""
     named = [name for name in frame.index.names if name is not None]
     wanted = choose([str(name) for name in [*frame.columns, *named]])
     return frame.loc[:, [str(name) in wanted for name in frame.columns]]
 
 
-def _of_batches(batches: Iterable[Any], columns: list[str]) -> Chunks:
+def _chunk_batches(batches: Iterable[Any], columns: list[str]) -> Chunks:
     """Yield validated chunks of bounded size: a damaged file must not cause reads out of bounds."""
     n_before = 0
     for batch in batches:
@@ -203,7 +203,7 @@ def _of_batches(batches: Iterable[Any], columns: list[str]) -> Chunks:
 
 
 @contextmanager
-def _named(source: Path | str, failure: str) -> Iterator[None]:
+def _name_source_in_errors(source: Path | str, failure: str) -> Iterator[None]:
     """Convert errors of Arrow, naming the source."""
     import pyarrow as pa
 

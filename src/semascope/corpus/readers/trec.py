@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from semascope.corpus.readers.files import BadRecords, checked_encoding, lines_of, undecodable
-from semascope.corpus.readers.record_fields import Fields, Record, parsed, records_as_documents
+from semascope.corpus.readers.record_fields import Fields, Record, parse_records, records_as_documents
 from semascope.errors import SourceError
 
 DOCUMENT_FIELDS = {"docno": "id", "head": "title", "headline": "title"}
@@ -27,7 +27,7 @@ _HEADING = re.compile(r"\s*(?:Number|Topic|Description|Narrative|Domain|Summary|
 
 def read_trec(path: Path, fields: Fields, encoding: str | None, bad: BadRecords) -> Iterator[pl.DataFrame]:
     """Yield blocks of documents, or of topics with the title as text."""
-    return records_as_documents(parsed(path, _records(path, encoding), _record, bad), fields, str(path))
+    return records_as_documents(parse_records(path, _records(path, encoding), _record, bad), fields, str(path))
 
 
 def _records(path: Path, encoding: str | None) -> Iterator[tuple[int, str]]:

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from semascope.corpus.readers.counts import CountOptions, Entries, Stream, possible
+from semascope.corpus.readers.counts import CountOptions, Entries, Stream, valid_counts
 from semascope.corpus.readers.files import BadRecords
-from semascope.corpus.readers.record_fields import as_text, listed
+from semascope.corpus.readers.record_fields import as_text, describe_fields
 from semascope.corpus.readers.tables import Choose, Chunk, Chunks, Opener
 from semascope.errors import SourceError
 
@@ -27,7 +27,7 @@ def chooser_of_triples(options: CountOptions, source: str) -> Choose:
         missing = next((name for name in options.triples if name not in there), None)
         if missing is not None:
             what_to_do = "Name the three columns with --triples (rows=, columns=, counts=)."
-            msg = f"{source}: there is no column {missing!r}; {listed(there, 'column')}. {what_to_do}"
+            msg = f"{source}: there is no column {missing!r}; {describe_fields(there, 'column')}. {what_to_do}"
             raise SourceError(msg)
         return list(options.triples)
 
@@ -62,7 +62,7 @@ def _checked_triples(
     written = pl.col(count_name) if chunk.frame.schema[count_name].is_numeric() else text(count_name).str.strip_chars()
     triples = chunk.frame.select(row=text(row_name), word=text(word_name), count=written.cast(pl.Float64, strict=False))
     row, word, count = triples
-    good = row.is_not_null() & word.is_not_null() & pl.Series(possible(count.fill_null(-1).to_numpy()), dtype=pl.Boolean)
+    good = row.is_not_null() & word.is_not_null() & pl.Series(valid_counts(count.fill_null(-1).to_numpy()), dtype=pl.Boolean)
     for at in good.not_().arg_true():
         value = chunk.frame[count_name][at]
         problem = f"the count {value!r} is not a finite, non-negative number"

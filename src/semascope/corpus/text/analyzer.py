@@ -83,7 +83,7 @@ class Analyzer:
                 object.__setattr__(self, setting.name, value.item())
         if isinstance(self.ngrams, list):  # as read from JSON
             object.__setattr__(self, "ngrams", tuple(self.ngrams))
-        _check(self)
+        _validate_settings(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as plain values, for a manifest."""
@@ -140,12 +140,12 @@ def _letters(*, lowercase: bool) -> NDArray[np.uint32]:
     return table
 
 
-def _check(analyzer: Analyzer) -> None:
+def _validate_settings(analyzer: Analyzer) -> None:
     """Validate the settings."""
     problem = None
     if not isinstance(analyzer.lowercase, bool):
         problem = f"lowercase must be True or False, but was {analyzer.lowercase!r}"
-    elif not _is_some(analyzer.min_length):
+    elif not _is_positive(analyzer.min_length):
         problem = f"min_length must be a whole number of at least 1, but was {analyzer.min_length!r}"
     elif not isinstance(analyzer.stop_words, str) and not _are_words(analyzer.stop_words or ()):
         problem = f"stop_words must be a language or a list of words, but was {analyzer.stop_words!r}"
@@ -161,7 +161,7 @@ def _check(analyzer: Analyzer) -> None:
             "min_df and max_df must be whole numbers of documents or fractions from 0.0 to 1.0, "
             f"but were {analyzer.min_df!r} and {analyzer.max_df!r}"
         )
-    elif analyzer.max_features is not None and not _is_some(analyzer.max_features):
+    elif analyzer.max_features is not None and not _is_positive(analyzer.max_features):
         problem = f"max_features must be a whole number of at least 1, but was {analyzer.max_features!r}"
     elif analyzer.stemmer is not None and analyzer.stemmer not in (known := _stemmers()):
         problem = f"there is no stemmer {analyzer.stemmer!r}; choose one of {', '.join(known)}"
@@ -191,7 +191,7 @@ def _are_words(value: Any) -> bool:
     return isinstance(value, tuple) and all(isinstance(word, str) for word in value)
 
 
-def _is_some(value: Any) -> bool:
+def _is_positive(value: Any) -> bool:
     return isinstance(value, int) and 1 <= value <= LARGEST
 
 

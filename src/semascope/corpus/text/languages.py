@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-NOT_OF_TODAY = {"greek"}
+EXCLUDED_LISTS = {"greek"}
 """Lists that do not fit modern texts: the Greek one is ancient Greek, with its accents."""
 
 
@@ -24,7 +24,7 @@ def stop_word_languages() -> tuple[str, ...]:
     import Stemmer
     from stop_words import AVAILABLE_LANGUAGES
 
-    return tuple(sorted(set(Stemmer.algorithms()) & set(AVAILABLE_LANGUAGES) - NOT_OF_TODAY))
+    return tuple(sorted(set(Stemmer.algorithms()) & set(AVAILABLE_LANGUAGES) - EXCLUDED_LISTS))
 
 
 @cache
@@ -42,10 +42,10 @@ def stop_words_of(language: str) -> frozenset[str]:
         return frozenset(ENGLISH_STOP_WORDS)
     from stop_words import get_stop_words
 
-    return frozenset(seen for entry in get_stop_words(language) for seen in _as_seen(entry.lower()))
+    return frozenset(seen for entry in get_stop_words(language) for seen in _possible_tokens(entry.lower()))
 
 
-def _as_seen(entry: str) -> list[str]:
+def _possible_tokens(entry: str) -> list[str]:
     """Return the tokens that an entry may appear as: itself, and the pieces that the default rule splits it into.
 
     The article of "dell'arte" becomes the token "dell", so the entry "dell'" must stop it; a pattern that keeps apostrophes
@@ -59,13 +59,13 @@ def _as_seen(entry: str) -> list[str]:
 UNKNOWN = "unknown"
 SAMPLE = 2000
 """Documents sampled to identify the languages of a corpus."""
-BEGINNING = 2000
+MAX_CHARACTERS = 2000
 """Characters of a text that are read: for a book, the beginning is enough."""
-FEWEST = 1.5
+MIN_SCORE = 1.5
 """Minimum score: the weighted number of distinct stop words."""
 MIN_SHARE = 0.06
 """Minimum score as a fraction of the distinct words; running text has several times as much."""
-LEAD = 1.2
+MIN_LEAD = 1.2
 """Minimum ratio of the best score to the second; below it, the result is a tie."""
 
 
@@ -103,14 +103,14 @@ def guess_language(text: str | Iterable[str]) -> str:
     >>> guess_language("Lorem ipsum")
     'unknown'
     """
-    words = set(re.findall(r"\w+", text[:BEGINNING].lower()) if isinstance(text, str) else text)
+    words = set(re.findall(r"\w+", text[:MAX_CHARACTERS].lower()) if isinstance(text, str) else text)
     holders = _holders()
     scores: dict[str, float] = {UNKNOWN: 0.0}
     for word in words:
         for language in (languages := holders.get(word, ())):
             scores[language] = scores.get(language, 0.0) + 1 / len(languages)
     best, *others = sorted(scores, key=lambda language: -scores[language])
-    needed = max(FEWEST, MIN_SHARE * len(words), *(LEAD * scores[language] for language in others[:1]))
+    needed = max(MIN_SCORE, MIN_SHARE * len(words), *(MIN_LEAD * scores[language] for language in others[:1]))
     return best if scores[best] >= needed else UNKNOWN
 
 

@@ -60,7 +60,7 @@ def tokens_of(text: str, analyzer: Analyzer) -> Tokens:
     """
     lowered = text.lower() if analyzer.lowercase else text
     found = list(re.finditer(analyzer.token_pattern or r"\w+", lowered if len(lowered) == len(text) else text))
-    return Tokens(_as_counted([match.group(match.re.groups) for match in found], analyzer), found)
+    return Tokens(_to_vocabulary([match.group(match.re.groups) for match in found], analyzer), found)
 
 
 def best_window(values: NDArray[np.float64], n: int) -> tuple[int, int]:
@@ -78,7 +78,7 @@ def passage(text: str, tokens: Sequence[Token], first: int, n: int) -> tuple[int
     return start, end
 
 
-def _as_counted(tokens: list[str], analyzer: Analyzer) -> list[str]:
+def _to_vocabulary(tokens: list[str], analyzer: Analyzer) -> list[str]:
     """Return each token as in the vocabulary; stop words become empty."""
     lowered = [token.lower() if analyzer.lowercase else token for token in tokens]
     stops = analyzer.stop_set()
