@@ -456,7 +456,7 @@ def test_counts_that_single_precision_cannot_hold_are_refused():
 
 @pytest.mark.parametrize("matrix", [np.zeros((0, 3)), np.zeros((3, 0)), sp.csr_array((0, 3))])
 def test_a_matrix_of_nothing_is_refused(matrix):
-    with pytest.raises(InputError, match="nothing"):
+    with pytest.raises(InputError, match="no counts"):
         Corpus.from_matrix(matrix)
 
 

@@ -170,7 +170,7 @@ def _numbers_of_languages(mine: tuple[str, ...], theirs: tuple[str, ...]) -> NDA
         there = describe_languages(theirs)
         problem = f"the language of the texts is not given; in the vocabulary {there}; name one with language="
     elif theirs == NAMELESS:
-        problem = "the vocabulary is of one language only; take that language of the corpus with in_language"
+        problem = "the vocabulary has a single unnamed language; select one language of the corpus with in_language"
     raise InputError(problem + ".")
 
 

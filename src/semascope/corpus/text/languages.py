@@ -80,7 +80,7 @@ NAMES = {
 
 
 def name_of(code: str) -> str | None:
-    """Return the English name of a language from its code, whatever the country; None for codes that are not known.
+    """Return the English name of a language from its code, ignoring the country; None for unknown codes.
 
     Examples
     --------
