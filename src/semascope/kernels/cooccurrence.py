@@ -1,4 +1,4 @@
-"""Counting windows of text: in how many each word is, and in how many two words are together."""
+"""Sliding-window counts of words and of word pairs."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from semascope.kernels.jit import strict_kernel
 
 @strict_kernel
 def count_windows(ends, words, window, tops, place_ends, place_topics, place_ranks, together):
-    """Slide a window over each document, and count those that the top words of a topic are in, one by one and two by two.
+    """Count the sliding windows that contain the top words of a topic, one by one and in pairs.
 
-    Same numbers as tests/reference/cooccurrence.py::count_windows (Python, written for reading). A document of fewer words than the
-    window is one window, one without words none. A word that stays in the window costs nothing: what is counted is how long it
-    stayed, when it leaves.
+    Same numbers as tests/reference/cooccurrence.py::count_windows (Python, written for reading). A document shorter than the
+    window is one window, an empty one none. A word that stays in the window costs nothing: when it leaves, the number of
+    windows it stayed for is added.
 
-    ends           int64[d + 1]     in       where each document ends
-    words          int32[t]         in       numbers of top words in their order, -1 for any other word
-    window         int              in       words in a window
-    tops           int32[k, n]      in       numbers of the top words of each topic, -1 where it has no more
-    place_ends     int64[u + 1]     in       where the places of each top word end
+    ends           int64[d + 1]     in       end of each document
+    words          int32[t]         in       ids of top words in text order, -1 for any other word
+    window         int              in       tokens in a window
+    tops           int32[k, n]      in       ids of the top words of each topic, padded with -1
+    place_ends     int64[u + 1]     in       end of each top word's entries in the next two
     place_topics   int32[m]         in       topics that a top word belongs to
     place_ranks    int32[m]         in       and its rank in them
     together       int64[k, n, n]   in, out  windows with both words of a topic; on the diagonal those with the word
@@ -54,7 +54,7 @@ def count_windows(ends, words, window, tops, place_ends, place_topics, place_ran
 
 @strict_kernel
 def enter(word, start, inside, since):
-    """Take note of a word that has come into the window that starts at `start`."""
+    """Register a word that has entered the window starting at `start`."""
     if word >= 0:
         inside[word] += 1
         if since[word] < 0:
@@ -63,7 +63,7 @@ def enter(word, start, inside, since):
 
 @strict_kernel
 def leave(word, start, since, tops, place_ends, place_topics, place_ranks, together):
-    """Count the windows that a word was in, with each word of its topics that is there still; `start` is the first without."""
+    """Count the windows that contained a word, with each word of its topics still inside; `start` is the first without it."""
     for place in range(place_ends[word], place_ends[word + 1]):
         topic, rank = place_topics[place], place_ranks[place]
         together[topic, rank, rank] += start - since[word]

@@ -1,4 +1,4 @@
-"""Rows of counts: renumbered, sorted, and seen by word instead of by document."""
+"""CSR rows of counts: renumbered, sorted, and transposed to word order."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from semascope.kernels.jit import strict_kernel
 
 @strict_kernel
 def renumber(row_ends, numbers, counts, new_number, n_words):
-    """Return every word its new number, drop those with none (-1), and sort each row by number.
+    """Map old word ids to new ones, drop words without one (-1), and sort each row by id.
 
-    Sorting goes by columns: the entries are dealt into one pile per word, and the piles, taken in order, fill the rows.
+    Entries are distributed over one bucket per word, and the buckets, read in order, fill the rows.
     Same numbers as tests/reference/csr.py::renumber (SciPy, written for reading).
 
     row_ends    int64[d + 1]   in
-    numbers     int32[nnz]     in   old word numbers
+    numbers     int32[nnz]     in   old word ids
     counts      number[nnz]    in
-    new_number  int32[v]       in   old number -> new number or -1; several may share one
+    new_number  int32[v]       in   old id -> new id or -1; several may share one
 
-    Returns row ends int64[d + 1], word numbers int32[m], counts float32[m].
+    Returns row ends int64[d + 1], word ids int32[m], counts float32[m].
     """
     n_rows = row_ends.shape[0] - 1
     pile_ends = np.zeros(n_words + 1, np.int64)
@@ -63,7 +63,7 @@ def renumber(row_ends, numbers, counts, new_number, n_words):
 
 @strict_kernel
 def renumber_few(row_ends, numbers, counts, new_number):
-    """Do as `renumber` does for few rows over many words: each row is sorted by itself, so that no time goes into other words.
+    """Renumber few rows over many words: like `renumber`, but each row is sorted on its own.
 
     Same numbers as tests/reference/csr.py::renumber.
     """
@@ -76,7 +76,7 @@ def renumber_few(row_ends, numbers, counts, new_number):
             if new_number[numbers[j]] >= 0:
                 new_numbers[at], new_counts[at] = new_number[numbers[j]], counts[j]
                 at += 1
-        sort_together(new_numbers[first:at], new_counts[first:at])
+        sort_row(new_numbers[first:at], new_counts[first:at])
         for j in range(first + 1, at):
             if new_numbers[j] == new_numbers[last]:
                 new_counts[last] += new_counts[j]
@@ -88,8 +88,8 @@ def renumber_few(row_ends, numbers, counts, new_number):
 
 
 @strict_kernel
-def sort_together(numbers, counts):
-    """Sort by number, in place, by shrinking steps (Shell 1959): rows are short."""
+def sort_row(numbers, counts):
+    """Sort by id, in place, with decreasing gaps (Shell 1959): rows are short."""
     gap = len(numbers) // 2
     while gap > 0:
         for i in range(gap, len(numbers)):
@@ -103,7 +103,7 @@ def sort_together(numbers, counts):
 
 @strict_kernel
 def close_gaps(row_starts, row_stops, numbers, counts):
-    """Move rows together where adding up left room between them."""
+    """Close the gaps that summing duplicates left between rows."""
     n_rows = row_starts.shape[0]
     row_ends = np.zeros(n_rows + 1, np.int64)
     filled = 0
@@ -123,8 +123,8 @@ def by_word(ends, words, n_words):
     ends       int64[d + 1]  in   row ends
     words      int32[nnz]    in   ascending in each row
 
-    Returns the distinct words int32[u], where the entries of each end int64[u + 1], the document int32[nnz] of each entry in
-    this order, and its place int32[nnz] in the order by document.
+    Returns the distinct words int32[u], their entry ends int64[u + 1], the document int32[nnz] of each entry in this order,
+    and its position int32[nnz] in the order by document.
     """
     next_place = np.zeros(n_words + 1, np.int64)
     for word in words:
@@ -155,7 +155,7 @@ def by_word(ends, words, n_words):
 
 @strict_kernel
 def in_places(values, places):
-    """Values of some places, one after the other.
+    """Return the values at the given positions.
 
     Same numbers as ``values[places]``, without the GIL.
 
@@ -170,11 +170,11 @@ def in_places(values, places):
 
 @strict_kernel
 def facts_of_words(ends, counts):
-    """What is known of each word: Σ n, the documents that have it, and Σ n log n.
+    """Compute statistics of each word: Σ n, its document frequency, and Σ n log n.
 
     Same numbers as tests/reference/csr.py::facts_of_words.
 
-    ends    int64[u + 1]   in   entries by word, as `by_word` gives them
+    ends    int64[u + 1]   in   entries by word, from `by_word`
     counts  float32[nnz]   in   in that order
 
     Returns float64[u, 3].

@@ -1,13 +1,13 @@
-"""CVB0 for LDA (Asuncion et al. 2009): EM in which a word does not vote for the topic that it has itself.
+"""CVB0 for LDA (Asuncion et al. 2009): EM in which each token is excluded from the counts that determine its own topic.
 
-P(topic | word, document) is taken ∝ (N_dk − γ_k + α_k) (N_wk − γ_k + η) / (N_k + Σ_w η), where γ is the share of one token that
-the counts hold already. Nothing is kept of a token: γ is taken from the counts as they are, γ_k = a_k b_k / Σ a b with the rows
-a = N_dk + α_k and b = (N_wk + η) / (N_k + Σ_w η). No more is taken out than was put in: rows stay at least at their priors.
-N_k and Σ_w go over the words of one language, so each language has normalizers of its own.
+P(topic | word, document) is taken ∝ (N_dk − γ_k + α_k) (N_wk − γ_k + η) / (N_k + Σ_w η), where γ is the token's own part of
+the counts. No γ is stored: it is computed from the current counts, γ_k = a_k b_k / Σ a b with the rows
+a = N_dk + α_k and b = (N_wk + η) / (N_k + Σ_w η). No more is subtracted than was added: rows stay at least at their priors.
+N_k and Σ_w run over the words of one language, so each language has normalizers of its own.
 
-As in em.py a pass goes over a shard by document and then by word, so that large tables are touched once and in order. The pass
-by word works γ out again from two numbers kept of each entry. Two entries that share a row are taken at a time, and the rows of
-those to come are asked for meanwhile.
+As in plsa.py, a pass visits a shard by document and then by word, so that large tables are read once and in order. The pass by
+word recomputes γ from two numbers stored per entry. Two entries that share a row are processed at a time, while the next rows
+are prefetched.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from semascope.kernels.plsa import dot, length_of, log_part
 from semascope.kernels.prefetch import prefetch_row
 
 AHEAD = 4
-"""How many entries later those are that rows are asked for."""
+"""Prefetch distance in entries."""
 
 
 @kernel
@@ -41,15 +41,15 @@ def cvb0_documents(
     inverses,
     weights,
 ):
-    """The pass by document: new topics of each document.
+    """Run the pass by document: update the topics of each document.
 
     Same numbers as tests/reference/cvb0.py::cvb0_dense (NumPy, written for reading).
 
-    languages  int32[v]      in   number of each word's language
+    languages  int32[v]      in   language id of each word
     theta      float[d, k]   in   P(topic | document) after the last pass
     before     float[d, k]   in   and after the one before
-    momentum   float         in   how far to go on in the direction from `before` to `theta`
-    held       float[k]      in   the α that these hold
+    momentum   float         in   extrapolation factor from `before` to `theta`
+    held       float[k]      in   the α included in these
     alpha      float[k]      in   the α to use
     topics     float[v, k]   in   (N_wk + η) / (N_k + Σ_w η)
     scale      float[l, k]   in   1 / (N_k + Σ_w η), a row for each language
@@ -57,23 +57,23 @@ def cvb0_documents(
     rows       float[d, k]   out  N_dk + α_k that the pass starts from
     new_theta  float[d, k]   out  next P(topic | document)
     inverses   float[nnz]    out  1 / Σ a b of each entry
-    weights    float[nnz]    out  n over the sum of what its topics are in proportion to
+    weights    float[nnz]    out  n over the normalizer of its responsibilities
 
     Returns the sum of n log P(word | document) before the pass.
     """
-    log_likelihood, one = 0.0, rows.dtype.type(1)  # a literal would be of double precision, and all that follows from it
+    log_likelihood, one = 0.0, rows.dtype.type(1)  # a literal would promote all that follows to double precision
     of_a, of_b = np.empty(rows.shape[1], rows.dtype), np.empty(rows.shape[1], rows.dtype)
     held_mass = held.sum()
     for d in range(ends.shape[0] - 1):
         length = length_of(counts, ends[d], ends[d + 1])
-        mass = put_row(rows, d, theta, before, momentum, length + held_mass, held, alpha)
+        mass = compute_row(rows, d, theta, before, momentum, length + held_mass, held, alpha)
         for k in range(rows.shape[1]):
             new_theta[d, k] = alpha[k]
         j, end = ends[d], ends[d + 1]
         while j + 2 <= end:
             a, b = words[j], words[j + 1]
             lang_a, lang_b = languages[a], languages[b]
-            ask_for_two(topics, words, j + AHEAD)
+            prefetch_two_rows(topics, words, j + AHEAD)
             total_a, total_b = dot_two(rows, d, topics, a, b)
             inverse_a, inverse_b = one / total_a, one / total_b
             sum_a, sum_b = inverse_a - inverse_a, inverse_b - inverse_b
@@ -102,7 +102,7 @@ def cvb0_documents(
                 new_theta[d, k] += weights[j] * of_a[k]
             log_likelihood += log_part(counts[j], total_a)
         log_likelihood -= log_part(length, mass)
-        to_sum_one(new_theta, d)
+        normalize_row(new_theta, d)
     return log_likelihood
 
 
@@ -111,10 +111,10 @@ def cvb0_words(
     distinct, word_ends, documents, places, inverses, weights, rows, alpha, topics, scale, floor, languages,
     totals, factor, first, last,
 ):  # fmt: skip
-    """The pass by word: how often each word is expected to come from each topic, added to exact totals.
+    """Run the pass by word: add the expected counts of each word and topic to exact totals.
 
-    distinct … places            in       entries by word, as `by_word` gives them
-    inverses, weights            in       what `cvb0_documents` gave
+    distinct … places            in       entries by word, from `by_word`
+    inverses, weights            in       from `cvb0_documents`
     rows … languages             in       as there
     totals        int64[v, k]    in, out  expected counts times `factor`, rounded up
     first, last                  in       the distinct words to add
@@ -128,7 +128,7 @@ def cvb0_words(
         while j + 2 <= end:
             a, b, at_a, at_b = documents[j], documents[j + 1], places[j], places[j + 1]
             inverse_a, inverse_b, weight_a, weight_b = inverses[at_a], inverses[at_b], weights[at_a], weights[at_b]
-            ask_for_two(rows, documents, j + AHEAD)
+            prefetch_two_rows(rows, documents, j + AHEAD)
             for k in range(sums.shape[0]):
                 of_a = without_one(rows[a, k], topics[word, k], inverse_a, alpha[k], scale[lang, k], floor[lang, k])
                 of_b = without_one(rows[b, k], topics[word, k], inverse_b, alpha[k], scale[lang, k], floor[lang, k])
@@ -145,7 +145,7 @@ def cvb0_words(
 
 @kernel
 def counts_of(totals, unit, counts):
-    """From exact totals to N_wk."""
+    """Convert exact totals to N_wk."""
     for word in range(totals.shape[0]):
         for k in range(totals.shape[1]):
             counts[word, k] = totals[word, k] * unit
@@ -153,7 +153,7 @@ def counts_of(totals, unit, counts):
 
 @kernel
 def extrapolate(counts, table, momentum, languages, sums, sums_ahead):
-    """From counts to those ahead in the direction that they have moved.
+    """Extrapolate the counts in the direction of their last change.
 
     Same numbers as tests/reference/cvb0.py::go_on_dense.
 
@@ -174,7 +174,7 @@ def extrapolate(counts, table, momentum, languages, sums, sums_ahead):
 
 @kernel
 def normalize(counts, eta, scale, languages):
-    """Make N_wk into (N_wk + η) / (N_k + Σ_w η), in place."""
+    """Convert N_wk to (N_wk + η) / (N_k + Σ_w η), in place."""
     for word in range(counts.shape[0]):
         lang = languages[word]
         for k in range(counts.shape[1]):
@@ -183,7 +183,7 @@ def normalize(counts, eta, scale, languages):
 
 @kernel
 def prior_parts(topics, alpha, parts):
-    """Σ_k α_k P(word | topic) of each word."""
+    """Compute Σ_k α_k P(word | topic) of each word."""
     for word in range(topics.shape[0]):
         parts[word] = 0
         for k in range(topics.shape[1]):
@@ -195,14 +195,14 @@ def prior_parts(topics, alpha, parts):
 
 @inlined
 def without_one(a, b, inverse, alpha, scale, floor):
-    """What a topic's share is in proportion to, without the token itself."""
+    """Compute an unnormalized responsibility, excluding the current token."""
     gamma = a * b * inverse
     return max(a - gamma, alpha) * max(b - gamma * scale, floor)
 
 
 @inlined
 def dot_two(x, i, y, a, b):
-    """Row i of x times two rows of y."""
+    """Compute the dot products of row i of x and two rows of y."""
     zero = x[i, 0] - x[i, 0]
     of_a, of_b = zero, zero
     for k in range(x.shape[1]):
@@ -212,16 +212,16 @@ def dot_two(x, i, y, a, b):
 
 
 @inlined
-def ask_for_two(table, numbers, j):
-    """Ask for the rows of entries j and j + 1, if there are so many."""
+def prefetch_two_rows(table, numbers, j):
+    """Prefetch the rows of entries j and j + 1, if they exist."""
     if j + 1 < numbers.shape[0]:
         prefetch_row(table, numbers[j])
         prefetch_row(table, numbers[j + 1])
 
 
 @inlined
-def put_row(rows, d, theta, before, momentum, size, held, alpha):
-    """Make N_dk + α_k of a document's topics, gone on in the direction they have moved; give its sum."""
+def compute_row(rows, d, theta, before, momentum, size, held, alpha):
+    """Compute N_dk + α_k of a document's topics, extrapolated in the direction of their last change; return its sum."""
     mass = size - size
     for k in range(rows.shape[1]):
         share = theta[d, k] + momentum * (theta[d, k] - before[d, k])
@@ -231,8 +231,8 @@ def put_row(rows, d, theta, before, momentum, size, held, alpha):
 
 
 @inlined
-def to_sum_one(rows, d):
-    """Divide a row by its sum."""
+def normalize_row(rows, d):
+    """Normalize a row."""
     total = rows[d, 0] - rows[d, 0]
     for k in range(rows.shape[1]):
         total += rows[d, k]

@@ -1,17 +1,17 @@
-"""CVB0 over the few topics that a document has: with a thousand topics, most documents have words from a dozen.
+"""Sparse CVB0 over the active topics of each document: of a thousand topics, most documents use about a dozen.
 
-Topics are taken in groups of eight. Of each document those groups are kept in which a topic has more than a fraction of a word.
-What it has of all other topics is one number: these words are taken to lie there as the prior has it, in proportion to α_k. So
+Topics are processed in groups of eight. A document keeps the groups with a topic that has more than a fraction of a token.
+The mass of all other topics is one number, distributed among them as in the prior, in proportion to α_k. So
 
-    N_dk + α_k = r_d α_k    in every topic k that is not kept,  r_d = 1 + (words elsewhere) / (sum of α_k elsewhere)
+    N_dk + α_k = r_d α_k    in every topic k that is not kept,  r_d = 1 + (tokens elsewhere) / (sum of α_k elsewhere)
 
-and with p_w = Σ_k α_k P(w | k), known for all documents, sums over all topics cost no more than sums over those kept:
-Σ_k (N_dk + α_k) P(w | k) = Σ_kept (N_dk + α_k − r_d α_k) P(w | k) + r_d p_w. The same holds for the counts of a word: what it
-has from documents that do not keep a topic is α_k P(w | k) times one sum over all documents, less those that keep it.
+and with p_w = Σ_k α_k P(w | k), precomputed for all documents, sums over all topics cost no more than sums over those kept:
+Σ_k (N_dk + α_k) P(w | k) = Σ_kept (N_dk + α_k − r_d α_k) P(w | k) + r_d p_w. The same holds for the counts of a word: its
+counts from documents that do not keep a topic are α_k P(w | k) times one sum over all documents, minus those that keep it.
 
-In every pass a part of the documents is looked at more closely: what each topic elsewhere would have of the words is worked
-out, and the groups to keep are chosen anew. The last group of topics begins earlier where it would reach beyond the last topic;
-topics that it shares with the one before it count in that one only: here their α and their counts are zero.
+Every pass refreshes a subset of the documents: it computes the expected counts of the topics elsewhere and chooses the groups
+to keep anew. The last group of topics starts earlier if it would extend beyond the last topic. Topics that it shares with the
+previous group count only in that one: here their α and their counts are zero.
 """
 
 from __future__ import annotations
@@ -24,28 +24,28 @@ from semascope.kernels.prefetch import prefetch
 from semascope.kernels.simd import WIDTH, larger, load, spread, store, total
 
 AHEAD = 4
-"""How many entries later those are whose memory is asked for."""
+"""Prefetch distance in entries."""
 
 MOST = 2.0**10
-"""The prior's part of a word in a document is at most so many times what its topics sum up to, so that sums stay in bounds."""
+"""Upper bound on the ratio of the prior's part of a word in a document to the sum over its topics: keeps sums bounded."""
 
 
 @kernel
-def few_documents(
+def sparse_documents(
     ends, words, counts, languages, group_ends, groups, now, before, others, momentum,
     alpha, starts, topics, scale, floor, prior_part, turn, every, least,
     rows, factors, parts, new_ends, new_groups, new_now, new_before, new_others,
 ):  # fmt: skip
-    """The pass by document: new topics of each document.
+    """Run the pass by document: update the topics of each document.
 
     Same numbers as tests/reference/cvb0_sparse.py::few_dense (NumPy, written for reading). Groups are rows of `WIDTH` topics.
 
     group_ends  int64[d + 1]   in   groups of document d are [group_ends[d]:group_ends[d + 1]] of the three that follow
-    groups      int32[n]       in   numbers of the groups that are kept, ascending within a document
+    groups      int32[n]       in   ids of the groups that are kept, ascending within a document
     now         float[n, 8]    in   N_dk after the last pass
     before      float[n, 8]    in   and after the one before
-    others      float[d]       in   words of the document in topics that are not kept
-    momentum    float          in   how far to go on in the direction from `before` to `now`
+    others      float[d]       in   tokens of the document in topics that are not kept
+    momentum    float          in   extrapolation factor from `before` to `now`
     alpha       float[g, 8]    in   prior of the topics in each group
     starts      int64[g]       in   first topic of each group
     topics      float[v, k]    in   (N_wk + η) / (N_k + Σ_w η)
@@ -53,10 +53,10 @@ def few_documents(
     floor       float[l, g, 8] in   η / (N_k + Σ_w η)
     prior_part  float[v]       in   Σ_k α_k P(word | topic)
     turn, every                in   documents turn, turn + every, … choose their groups anew
-    least       float          in   words in a topic that make its group worth keeping
+    least       float          in   minimum expected tokens of a topic for its group to be kept
     rows        float[n, 8]    out  N_dk + α_k that the pass starts from
     factors     float[d]       out  r_d
-    parts       float[nnz, 2]  out  1 / Σ a b of each entry, and n over the sum of what its topics are in proportion to
+    parts       float[nnz, 2]  out  1 / Σ a b of each entry, and n over the normalizer of its responsibilities
     new_*                      out  the same as `group_ends` … `others`, for the next pass
 
     Returns the sum of n log P(word | document) before the pass.
@@ -117,26 +117,26 @@ def few_documents(
             log_likelihood += log_part(counts[j], all_total)
         log_likelihood -= log_part(length, total(mass) + factor * alpha_left)
         if d % every != turn:
-            put_as_they_were(d, first, n, groups, sums, now, in_others, new_ends, new_groups, new_now, new_before, new_others)
+            keep_groups(d, first, n, groups, sums, now, in_others, new_ends, new_groups, new_now, new_before, new_others)
             continue
-        look_elsewhere(elsewhere, words, parts, ends[d], ends[d + 1], topics, starts, spread(factor), alpha)
-        choose_again(
+        score_elsewhere(elsewhere, words, parts, ends[d], ends[d + 1], topics, starts, spread(factor), alpha)
+        choose_groups(
             d, first, n, groups, sums, now, in_others, elsewhere, least, new_ends, new_groups, new_now, new_before, new_others
         )
     return log_likelihood
 
 
 @kernel
-def few_words(
+def sparse_words(
     distinct, word_ends, documents, places, parts, group_ends, groups, rows, factors,
     alpha, starts, topics, scale, floor, prior_part, languages, totals, multiplier, begin, end,
 ):  # fmt: skip
-    """The pass by word: how often each word is expected to come from each topic, added to exact totals.
+    """Run the pass by word: add the expected counts of each word and topic to exact totals.
 
-    distinct … places             in       entries by word, as `by_word` gives them
-    parts … languages             in       as in `few_documents`
+    distinct … places             in       entries by word, from `by_word`
+    parts … languages             in       as in `sparse_documents`
     totals        int64[v, k + 1] in, out  expected counts times `multiplier`, rounded up, less α_k P(w | k) / p_w times those
-                                           in the last column: Σ n r_d p_w over the sum that topics are in proportion to
+                                           in the last column: Σ n r_d p_w over the normalizer of the responsibilities
     begin, end                    in       the distinct words to add
     """
     n_groups, nothing = len(starts), rows.dtype.type(0)
@@ -150,7 +150,7 @@ def few_words(
             d, inverse, weight = documents[j], spread(parts[places[j], 0]), parts[places[j], 1]
             if j + AHEAD < len(documents):
                 prefetch(parts, places[j + AHEAD], 0)
-                ask_for_groups(rows, group_ends, documents[j + AHEAD])
+                prefetch_groups(rows, group_ends, documents[j + AHEAD])
             from_prior = weight * factors[d]
             all_by_prior += from_prior
             for at in range(group_ends[d], group_ends[d + 1]):
@@ -173,13 +173,13 @@ def few_words(
 
 
 @kernel
-def keep_few(rows, before, least, starts, n_topics, group_ends, groups, kept, kept_before, others):
-    """Keep of dense counts the groups in which a topic has more than `least`; those of both rows.
+def select_groups(rows, before, least, starts, n_topics, group_ends, groups, kept, kept_before, others):
+    """Select the groups of dense counts with a topic above `least`, in both rows.
 
     rows, before  float[d, k]  in   N_dk after the last pass, and after the one before
-    group_ends …  others       out  as `few_documents` takes them
+    group_ends …  others       out  as in `sparse_documents`
 
-    Returns how many groups are kept.
+    Returns the number of groups kept.
     """
     at = 0
     group_ends[0] = 0
@@ -205,10 +205,10 @@ def keep_few(rows, before, least, starts, n_topics, group_ends, groups, kept, ke
 
 
 @kernel
-def all_of_few(group_ends, groups, kept, others, alpha, starts, shares):
-    """P(topic | document) in all topics, of few.
+def expand_theta(group_ends, groups, kept, others, alpha, starts, shares):
+    """Compute P(topic | document) of all topics from the kept groups.
 
-    group_ends … starts  in   as `few_documents` takes them
+    group_ends … starts  in   as in `sparse_documents`
     shares  float[d, k]  out  (N_dk + α_k) / Σ_k (N_dk + α_k)
     """
     alpha_sum = alpha.sum()
@@ -232,11 +232,11 @@ def all_of_few(group_ends, groups, kept, others, alpha, starts, shares):
 
 @kernel
 def counts_of_few(totals, unit, alpha, prior_part, table):
-    """From the exact totals of `few_words` to N_wk.
+    """Convert the exact totals of `sparse_words` to N_wk.
 
-    totals  int64[v, k + 1]  in   N_wk over `unit`, less what the last column says
-    alpha   float[k]         in   and `prior_part`, as the pass had them
-    table   float[v, k]      in   `topics` as the pass had them
+    totals  int64[v, k + 1]  in   N_wk over `unit`, minus the part in the last column
+    alpha   float[k]         in   and `prior_part`, as used in the pass
+    table   float[v, k]      in   `topics` as used in the pass
                              out  N_wk
     """
     n_topics, nothing = table.shape[1], unit - unit
@@ -251,21 +251,21 @@ def counts_of_few(totals, unit, alpha, prior_part, table):
 
 @inlined
 def without_one(a, b, inverse, alpha, scale, floor):
-    """What the topics' shares are in proportion to, without the token itself."""
+    """Compute unnormalized responsibilities, excluding the current token."""
     gamma = a * b * inverse
     return larger(a - gamma, alpha) * larger(b - gamma * scale, floor)
 
 
 @inlined
-def ask_for_groups(rows, group_ends, d):
-    """Ask for the groups of a document; two lie in a line of the cache."""
+def prefetch_groups(rows, group_ends, d):
+    """Prefetch the groups of a document; a cache line holds two."""
     for at in range(group_ends[d], group_ends[d + 1], 2):
         prefetch(rows, at, 0)
 
 
 @inlined
-def put_as_they_were(d, first, n, groups, sums, now, in_others, new_ends, new_groups, new_now, new_before, new_others):
-    """Keep the same groups in the next pass."""
+def keep_groups(d, first, n, groups, sums, now, in_others, new_ends, new_groups, new_now, new_before, new_others):
+    """Keep the same groups for the next pass."""
     at = new_ends[d]
     for i in range(n):
         new_groups[at + i] = groups[first + i]
@@ -275,8 +275,8 @@ def put_as_they_were(d, first, n, groups, sums, now, in_others, new_ends, new_gr
 
 
 @inlined
-def look_elsewhere(elsewhere, words, parts, first, last, topics, starts, factor, alpha):
-    """How many words of a document each topic would have, were it one of those not kept."""
+def score_elsewhere(elsewhere, words, parts, first, last, topics, starts, factor, alpha):
+    """Compute the tokens of a document that each topic would have if it were one of those not kept."""
     for group in range(len(starts)):
         store(elsewhere, group, 0, factor - factor)
     for j in range(first, last):
@@ -288,10 +288,10 @@ def look_elsewhere(elsewhere, words, parts, first, last, topics, starts, factor,
 
 
 @inlined
-def choose_again(
+def choose_groups(
     d, first, n, groups, sums, now, in_others, elsewhere, least, new_ends, new_groups, new_now, new_before, new_others
 ):  # fmt: skip
-    """Keep those groups in which a topic has enough; the words of the others join those elsewhere."""
+    """Keep the groups with a topic above the threshold; the tokens of the others join those elsewhere."""
     at, i, zero = new_ends[d], 0, in_others - in_others
     for group in range(len(elsewhere)):
         kept = i < n and groups[first + i] == group

@@ -1,7 +1,7 @@
-"""Sampled assignments of tokens to topics: Gibbs sweeps over documents, and topics drawn from their Dirichlet distributions.
+"""Sampled topic assignments: Gibbs sweeps over documents, and topics drawn from their Dirichlet distributions.
 
-Random numbers are keyed by the sweep and the number of the document, or the topic and the word, so that draws do not depend on
-how documents are cut into shards or on which thread draws them.
+Random numbers are keyed by the sweep and the document's index, or by the topic and the word. So draws do not depend on the
+sharding or on the thread that draws them.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SINGLE = 256
-"""Counts up to here are told one by one, larger ones in bins that grow."""
+"""Counts up to this have bins of their own; larger ones share bins of growing width."""
 
 GROWTH = 1.05
-"""How much larger each bin is than the one before."""
+"""Growth factor of the bin width."""
 
 MIN_LOG = -87.0
-"""Logarithm of the smallest number that single precision holds in full."""
+"""Logarithm of the smallest normal number of single precision."""
 
 
 @kernel
 def choose_topic(weights, topics, word, running, limit):
     """Sample a topic in proportion to weights × topics[word].
 
-    Products are added up lane by lane, which needs no sum across lanes: lane 0 of all groups comes first, then lane 1, …
+    Products are accumulated per lane, which avoids sums across lanes: lane 0 of all groups comes first, then lane 1, …
 
-    weights  float[1, k']      in   k' is the number of topics, filled up with zeros to whole groups of lanes
+    weights  float[1, k']      in   k' is the number of topics, padded with zeros to whole groups of lanes
     topics   float[v, k']      in   P(word | topic)
-    running  float[k' / 8, 8]  out  room to work in
+    running  float[k' / 8, 8]  out  scratch
     limit                      in   a random number from 0 to 1
 
-    Returns the topic, or -1 where all products are zero.
+    Returns the topic, or -1 if all products are zero.
     """
     last = len(running) - 1
     sums = spread(running.dtype.type(0))
@@ -52,13 +52,13 @@ def choose_topic(weights, topics, word, running, limit):
     if not of_all > 0:
         return -1
     left, chosen = limit * of_all, 0
-    for lane in range(WIDTH):  # the last lane with anything in it takes what rounding leaves over
+    for lane in range(WIDTH):  # the last nonempty lane absorbs the rounding error
         if running[last, lane] > 0:
             chosen = lane
             if left < running[last, lane]:
                 break
             left -= running[last, lane]
-    low, high = 0, last  # the first group whose sum is above what is left, or where the sum of all is reached
+    low, high = 0, last  # bisect for the first group whose cumulative sum exceeds the remainder or equals the total
     while low < high:
         middle = (low + high) // 2
         if running[middle, chosen] > left or running[middle, chosen] >= running[last, chosen]:
@@ -70,22 +70,22 @@ def choose_topic(weights, topics, word, running, limit):
 
 @kernel
 def sweep_documents(ends, words, counts, topics, priors, keys, first_document, chosen, exceeding, kept, drawn):
-    """Sample the topic of each token given those of the other tokens of its document, in one or more sweeps.
+    """Resample the topic of each token given those of the other tokens of its document, in one or more sweeps.
 
-    P(z = k) ∝ (N_dk¬ + α_dk) φ_wk, where ¬ leaves the token out. The sum is in two parts (Yao, Mimno and McCallum, 2009):
-    that of N_dk¬ φ_wk is over the topics of the document alone, which are few, and that of α_dk φ_wk is the same in all sweeps;
-    only where the token falls to the second one are all topics looked at.
+    P(z = k) ∝ (N_dk¬ + α_dk) φ_wk, where ¬ excludes the token. The sum has two parts (Yao, Mimno and McCallum, 2009):
+    that of N_dk¬ φ_wk runs over the few topics of the document, and that of α_dk φ_wk is the same in all sweeps.
+    All topics are visited only if the draw falls into the second part.
 
     Same numbers as tests/reference/draws.py::sweep_documents.
 
     ends, words, counts     in       documents; counts are whole numbers
-    topics     float[v, k'] in       φ, a row for each word, filled up with zeros to whole groups of lanes
-    priors     float[p, k'] in       α, one row for all documents or one for each, likewise
-    keys       uint64[s]    in       where the random numbers of each sweep start from
-    first_document          in       number of the first document among all
+    topics     float[v, k'] in       φ, a row for each word, padded with zeros to whole groups of lanes
+    priors     float[p, k'] in       α, one row for all documents or one for each, padded likewise
+    keys       uint64[s]    in       random key of each sweep
+    first_document          in       global index of the first document
     chosen     int32[t]     in, out  topic of each token: by document, by entry, one after the other; -1 for none yet
-    exceeding  int64[b, k + 1]  in, out  how many of N_dk, and at last of |d|, lie beyond each bin's beginning; added to
-    kept       int64[r]     in       numbers of sweeps whose topics are kept, ascending
+    exceeding  int64[b, k + 1]  in, out  how many N_dk, and in the last column |d|, lie beyond the start of each bin; added to
+    kept       int64[r]     in       sweeps whose topics are kept, ascending
     drawn      int32[r, t]  out      the topics after these
     """
     n_topics, start = topics.shape[1], 0
@@ -113,7 +113,7 @@ def sweep_documents(ends, words, counts, topics, priors, keys, first_document, c
                     new = choose_given(
                         present, numbers, used, priors, row, shares, topics, words[j], sums, running, uniform(random)
                     )
-                    chosen[token] = new if new >= 0 else max(old, 0)  # where no topic has the word it stays where it is
+                    chosen[token] = new if new >= 0 else max(old, 0)  # a word without any topic stays where it is
                     used = add_token(chosen[token], present, places, numbers, used)
                     token += 1
             if row_kept < len(kept) and kept[row_kept] == sweep:
@@ -138,9 +138,9 @@ def share_of_prior(priors, row, topics, word):
 def choose_given(present, numbers, used, priors, row, shares, topics, word, sums, running, limit):
     """Sample a topic in proportion to (N_dk + α_dk) φ_wk; -1 where all of it is zero.
 
-    present, numbers, used  in   topics of the document, as `add_token` has them
+    present, numbers, used  in   topics of the document, as in `add_token`
     shares   float[v]       in   Σ_k α_dk φ_wk
-    sums     float64[k']    out  room to work in, as `running` is; the others are those of `sweep_documents` and `choose_topic`
+    sums     float64[k']    out  scratch, like `running`; the others as in `sweep_documents` and `choose_topic`
     """
     of_document = 0.0
     for place in range(used):
@@ -159,14 +159,14 @@ def choose_given(present, numbers, used, priors, row, shares, topics, word, sums
 
 @inlined
 def add_token(topic, present, places, numbers, used):
-    """Add a token of a topic to a document.
+    """Add a token of a topic to the sparse counts of a document.
 
-    present  int64[k]    in, out  topics of the document, in no order
-    places   int64[k]    in, out  where a topic is in it, -1 for nowhere
+    present  int64[k]    in, out  topics of the document, unordered
+    places   int64[k]    in, out  position of each topic in `present`, or -1
     numbers  float64[k]  in, out  N_dk of these topics
-    used                 in       how many they are
+    used                 in       number of topics
 
-    Returns how many topics there are now.
+    Returns the new number of topics.
     """
     place = places[topic]
     if place >= 0:
@@ -178,7 +178,7 @@ def add_token(topic, present, places, numbers, used):
 
 @inlined
 def remove_token(topic, present, places, numbers, used):
-    """Take a token of a topic out of a document; where it was the only one, the last topic takes the place of this one."""
+    """Remove a token of a topic from a document; a topic that becomes empty is replaced by the last one."""
     place, last = places[topic], used - 1
     numbers[place] -= 1
     if numbers[place] > 0:
@@ -191,11 +191,11 @@ def remove_token(topic, present, places, numbers, used):
 
 @kernel
 def choose_first(ends, words, counts, topics, shares, keys, first_document, chosen):
-    """Choose a first topic for each token by itself: P(z = k) ∝ θ_dk φ_wk.
+    """Draw an initial topic for each token independently: P(z = k) ∝ θ_dk φ_wk.
 
-    Arguments are those of `sweep_documents`, of whose random numbers the first key is taken, and
+    Arguments are those of `sweep_documents`, with the first of its random keys, and
 
-    shares   float[d, k']  in   θ, filled up with zeros to whole groups of lanes
+    shares   float[d, k']  in   θ, padded with zeros to whole groups of lanes
     """
     running, token = np.empty((topics.shape[1] // WIDTH, WIDTH), topics.dtype), 0
     for d in range(len(ends) - 1):
@@ -209,16 +209,16 @@ def choose_first(ends, words, counts, topics, shares, keys, first_document, chos
 
 @kernel
 def note_exceeding(present, numbers, used, n_tokens, exceeding):
-    """Add the topics of a document to the bins, and to the last column its length."""
+    """Add the topic counts of a document to the bins, and its length to the last column."""
     if len(exceeding) > 0:
         for place in range(used):
-            note_count(int(numbers[place]), present[place], exceeding)
-        note_count(n_tokens, exceeding.shape[1] - 1, exceeding)
+            add_count(int(numbers[place]), present[place], exceeding)
+        add_count(n_tokens, exceeding.shape[1] - 1, exceeding)
 
 
 @kernel
-def note_count(n, column, exceeding):
-    """Add a count to the bins of a column: one by one up to SINGLE, then by what lies in each."""
+def add_count(n, column, exceeding):
+    """Add a count to the bins of a column: one by one up to SINGLE, then by the part that lies in each."""
     for i in range(min(n, SINGLE, len(exceeding))):
         exceeding[i, column] += 1
     first, size, row = SINGLE, SINGLE * (GROWTH - 1), SINGLE
@@ -245,15 +245,15 @@ def count_assignments(ends, words, counts, chosen, numbers, table):
 
 @strict_kernel
 def draw_topics(counts, prior_ends, prior_topics, prior_extra, base, keys, languages, first, last, topics):
-    """Draw Gamma(N_wk + η_wk) variates of some words; over their sums they are drawn from Dirichlet distributions.
+    """Draw Gamma(N_wk + η_wk) variates of some words; normalized, they are draws from Dirichlet distributions.
 
     Same numbers as tests/reference/draws.py::draw_topics.
 
     counts                     float[v, k]  in   N_wk
-    prior_ends … base                       in   η, as `WordPrior` has it
-    keys        uint64[l, k]                in   where the random numbers of each language and topic start from
+    prior_ends … base                       in   η, as in `WordPrior`
+    keys        uint64[l, k]                in   random key of each language and topic
     languages   int32[v]                    in
-    first, last                             in   which words
+    first, last                             in   range of words
     topics      float[v, k']                out
     """
     for word in range(first, last):
@@ -269,7 +269,7 @@ def draw_topics(counts, prior_ends, prior_topics, prior_extra, base, keys, langu
 
 @strict_kernel
 def gamma_variate(shape, random):
-    """A Gamma variate; those of small shape by way of logarithms (Ahrens and Dieter 1974; Marsaglia and Tsang 2000)."""
+    """Draw a Gamma variate; for small shapes through logarithms (Ahrens and Dieter 1974; Marsaglia and Tsang 2000)."""
     if shape < 1:
         border = 1 + shape / np.e
         while True:
@@ -301,7 +301,7 @@ def gamma_variate(shape, random):
 
 
 def bin_edges(largest: int) -> NDArray[np.int64]:
-    """Return where the bins begin that counts up to the largest need, and where the last one ends."""
+    """Return the bin edges needed for counts up to the largest."""
     edges, size = list(range(min(largest, SINGLE) + 1)), SINGLE * (GROWTH - 1)
     while edges[-1] < largest:
         edges.append(edges[-1] + int(size))

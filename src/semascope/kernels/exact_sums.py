@@ -1,4 +1,4 @@
-"""Sums that do not depend on order: expected counts as integers."""
+"""Order-independent sums: expected counts as integers."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from semascope.kernels.jit import kernel
 def add_scaled(totals, rows, values, scale, first, last):
     """Add values times a power of two, rounded up to integers, to rows of the totals.
 
-    Up, because what is rounded to zero EM would never leave again.
+    Rounded up because EM can never recover from a value rounded to zero.
 
     Same numbers as tests/reference/exact_sums.py::add_scaled.
 
     totals   int64[n, k]   in, out
-    rows     int32[u]      in       where each row of values belongs
+    rows     int32[u]      in       target row of each row of values
     values   float[u, k]   in       not negative, at most 2^61 / scale
-    first, last            in       the rows of values to add
+    first, last            in       range of rows to add
     """
     for i in range(first, last):
         row = rows[i]
@@ -28,7 +28,7 @@ def add_scaled(totals, rows, values, scale, first, last):
 
 @kernel
 def column_totals(totals):
-    """Sum of each column."""
+    """Compute the sum of each column."""
     sums = np.zeros(totals.shape[1], np.int64)
     for i in range(totals.shape[0]):
         for k in range(totals.shape[1]):
@@ -38,7 +38,7 @@ def column_totals(totals):
 
 @kernel
 def divide_columns(totals, divisors, out):
-    """Each column over its divisor, as floats."""
+    """Divide each column by its divisor, as floats."""
     for i in range(totals.shape[0]):
         for k in range(totals.shape[1]):
             out[i, k] = totals[i, k] * divisors[k]

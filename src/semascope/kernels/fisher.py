@@ -1,6 +1,6 @@
-"""Sums over the words that queries and documents have in common, under a topic model.
+"""Fisher kernel: sums over the words shared by queries and documents under a topic model.
 
-Postings are those of `by_word`, with their weights in the same order, so that all but a document's topics is read in order.
+Postings come from `by_word`, with their weights in the same order, so that all reads except a document's topics are sequential.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from semascope.kernels.plsa import dot, dot_four
 
 @kernel
 def add_information(distinct, word_ends, documents, weights, theta, sums):
-    """The information that documents hold of each P(word | topic): the sum of weight · P(topic | document)².
+    """Add the documents' information about each P(word | topic): the sum of weight · P(topic | document)².
 
     Same numbers as the diagonals in tests/reference/fisher.py::information.
 
-    distinct … documents          in       entries by word, as `by_word` gives them
+    distinct … documents          in       entries by word, from `by_word`
     weights    float64[nnz]       in       of the entries, by word
     theta      float64[d, k]      in       P(topic | document)
-    sums       float64[v, k]      in, out  added to what is there
+    sums       float64[v, k]      in, out
     """
     for i in range(len(distinct)):
         word = distinct[i]
@@ -32,20 +32,20 @@ def add_information(distinct, word_ends, documents, weights, theta, sums):
 
 @kernel
 def add_shared_words(ends, words, ratios, theta, metric, numbers, word_ends, documents, own_ratios, own_theta, scores):
-    """The part of a Fisher kernel that is due to words: Σ_w r(d,w) r(q,w) Σ_z P(z|d) P(z|q) m(w,z).
+    """Add the word part of a Fisher kernel: Σ_w r(d,w) r(q,w) Σ_z P(z|d) P(z|q) m(w,z).
 
     Same numbers as the part of P(word | topic) in tests/reference/fisher.py::fisher_dense. A word's topics are weighted
-    for the query once; what is left for each document that has it is a product of two rows.
+    for the query once; then each document with the word costs one product of two rows.
 
     ends, words                   in       entries by query
     ratios      float64[m]        in       r of these
     theta       float64[q, k]     in       P(topic | query)
     metric      float64[v, k]     in       m
-    numbers     int64[m]          in       which of the documents' distinct words each entry has; -1 for none of them
-    word_ends, documents          in       entries by word, as `by_word` gives them
+    numbers     int64[m]          in       index of each entry's word among the documents' distinct words, or -1
+    word_ends, documents          in       entries by word, from `by_word`
     own_ratios  float64[nnz]      in       r of these
     own_theta   float64[d, k]     in       P(topic | document)
-    scores      float64[q, d]     in, out  added to what is there
+    scores      float64[q, d]     in, out
     """
     row = np.empty((1, theta.shape[1]), np.float64)
     for q in range(len(ends) - 1):
@@ -70,12 +70,12 @@ def add_shared_words(ends, words, ratios, theta, metric, numbers, word_ends, doc
 
 @kernel
 def add_entries(numbers, word_ends, documents, weights, first, table):
-    """Add the weights of entries to a table of some words × documents in a row.
+    """Add the weights of entries to a table of some words × a range of documents.
 
     Same numbers as ``table += W[first : first + n, words].T``, where W has the weights of the entries and zeros elsewhere.
 
-    numbers    int64[u]           in       which of the distinct words each row is for; -1 for none of them
-    word_ends, documents          in       entries by word, as `by_word` gives them
+    numbers    int64[u]           in       index of each row's word among the distinct words, or -1
+    word_ends, documents          in       entries by word, from `by_word`
     weights    float64[nnz]       in       of the entries, by word
     first      int                in       document of the first column
     table      float64[u, n]      in, out

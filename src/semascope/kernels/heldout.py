@@ -1,4 +1,4 @@
-"""Dividing the words of documents into some to learn from and some to predict."""
+"""Split the tokens of documents into an observed and a held-out part."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from semascope.kernels.jit import strict_kernel
 MANY = 64
 
 MAX_COUNT = 2**24
-"""Beyond it single precision does not tell whole numbers apart."""
+"""Above this, single precision cannot represent every integer."""
 
 
 @strict_kernel
 def halve(ends, words, counts, known, first_document, seed):
-    """Deal the tokens of each document at random into two halves; the first has one fewer when they are odd.
+    """Split the tokens of each document at random into two halves; the first has one fewer if the number is odd.
 
-    Same numbers as tests/reference/heldout.py::halve. A count that is not whole is dealt as one token of that weight.
-    What a document's tokens fall to depends on the seed and the document's number alone.
+    Same numbers as tests/reference/heldout.py::halve. A count that is not whole is treated as one token of that weight.
+    The split depends only on the seed and the document's index.
 
-    known   bool[v]   in   words to deal; the others are left out
+    known   bool[v]   in   words to split; the others are left out
 
-    Returns the rows of both halves, each (ends, words, counts); documents with an empty half are empty in both.
+    Returns both halves, each as (ends, words, counts); documents with an empty half are empty in both.
     """
     n_documents = ends.shape[0] - 1
     first_ends, second_ends = np.zeros(n_documents + 1, np.int64), np.zeros(n_documents + 1, np.int64)
@@ -60,11 +60,11 @@ def halve(ends, words, counts, known, first_document, seed):
 
 @strict_kernel
 def hold_out(ends, words, counts, first_document, seed, share):
-    """Choose at random which tokens to hold out of each document; give how many of each entry.
+    """Choose at random which tokens of each document to hold out; return the number held out of each entry.
 
-    Same numbers as tests/reference/heldout.py::hold_out. A count that is not whole is dealt as one token of that weight.
-    Whether a token is held out depends on the seed, the document's number and the word alone. Of more than MANY tokens of one
-    word, the share itself is held out, rounded up or down at random.
+    Same numbers as tests/reference/heldout.py::hold_out. A count that is not whole is treated as one token of that weight.
+    Whether a token is held out depends only on the seed, the document's index and the word. Of more than MANY tokens of one
+    word, the exact fraction is held out, rounded up or down at random.
     """
     held = np.zeros(words.shape[0], np.float32)
     for d in range(ends.shape[0] - 1):
@@ -86,13 +86,13 @@ def hold_out(ends, words, counts, first_document, seed, share):
 
 @strict_kernel
 def uniform(state):
-    """A number from 0 to 1 made of 64 bits."""
+    """Convert 64 bits to a float in [0, 1)."""
     return np.float64(mix(state) >> np.uint64(11)) * 2.0**-53
 
 
 @strict_kernel
 def tokens_of(count):
-    """Tokens of a count: as many as it says, or one for a fraction, and for more than single precision can count one by one."""
+    """Return the number of tokens in a count: itself, or one if it is fractional or too large for single precision."""
     if count > MAX_COUNT:
         return np.int64(1)
     whole = np.int64(count)
@@ -101,7 +101,7 @@ def tokens_of(count):
 
 @strict_kernel
 def mix(x):
-    """Scramble 64 bits (the finaliser of SplitMix64)."""
+    """Scramble 64 bits (the finalizer of SplitMix64)."""
     x ^= x >> np.uint64(30)
     x *= np.uint64(0xBF58476D1CE4E5B9)
     x ^= x >> np.uint64(27)

@@ -1,8 +1,8 @@
-"""How kernels are compiled, and where the compiled code is kept.
+"""Compilation of kernels, and the cache of compiled code.
 
-Numba decides by a file's own contents whether its cached code is still good, so an edited callee in another file would leave a
-stale caller behind. Hence the cache lies under a hash of all kernels together, in the user's cache directory, or in a temporary
-one where nothing is writable. NUMBA_CACHE_DIR, when set, is respected.
+Numba validates its cached code by a file's own contents, so editing a callee in another file would leave a stale caller.
+Therefore the cache directory is named by a hash of all kernels together. It lies in the user's cache directory, or in a
+temporary one if that is not writable. NUMBA_CACHE_DIR, when set, is respected.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ import numba
 from numba import extending
 
 intrinsic: Any = extending.intrinsic
-"""Unchecked: to its callers such a function takes one argument less than it is written with."""
+"""Not type-checked: an intrinsic takes one argument less in the call than in its definition."""
 
 FAST = {"reassoc", "contract", "arcp", "nsz"}
 """Sums may be reordered into vector instructions; NaN and infinity keep their meaning."""
 
 
 def cache_directory() -> Path:
-    """Where the compiled kernels of this version of the sources lie."""
+    """Return the directory of the compiled kernels for this version of the sources."""
     name = f"kernels-{digest_of(Path(__file__).parent)}"
     temporary = Path(tempfile.gettempdir()) / f"semascope-{_user_name()}"
     for home in (_user_cache(), temporary):
@@ -41,7 +41,7 @@ def cache_directory() -> Path:
 
 
 def digest_of(folder: Path) -> str:
-    """A hash of all sources in a folder."""
+    """Return a hash of all sources in a folder."""
     digest = hashlib.blake2b(digest_size=8)
     for source in sorted(folder.glob("*.py")):
         digest.update(source.read_bytes())
@@ -51,13 +51,13 @@ def digest_of(folder: Path) -> str:
 def kernel(function):
     """Compile a function as a kernel: no Python objects, no GIL, cached.
 
-    Division by zero gives infinity or NaN, as in NumPy: a check at every division would keep loops from being vectorized.
+    Division by zero yields infinity or NaN, as in NumPy: checking every division would prevent vectorization.
     """
     return _compiled(function, numba.njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy"))
 
 
 def inlined(function):
-    """Compile a part of kernels, to be written out where it is called: for a short row, a call would be dear."""
+    """Compile a function that is inlined into its callers: for a short row, a call would be expensive."""
     return _compiled(function, numba.njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", inline="always"))
 
 
@@ -67,8 +67,8 @@ def strict_kernel(function):
 
 
 def _compiled(function, decorate):
-    # Numba picks the cache directory while it decorates: set it for that moment only, so that other people's
-    # functions in the same process keep theirs.
+    # Numba picks the cache directory while it decorates: set it only for that moment, so that other functions in the same
+    # process keep theirs.
     config: Any = numba.config
     previous = config.CACHE_DIR
     config.CACHE_DIR = previous or str(_CACHE)
@@ -89,7 +89,7 @@ def _user_cache() -> Path:
 
 
 def _is_own(folder: Path) -> bool:
-    """Tell whether this user made a folder where all may: code that lies in it is run."""
+    """Return whether a folder in a world-writable place belongs to this user: the code in it is executed."""
     return not hasattr(os, "getuid") or folder.lstat().st_uid == os.getuid()
 
 

@@ -1,4 +1,4 @@
-"""Labels of documents: candidates by a cheap score, and folding in with labels."""
+"""Label inference: candidate labels by cosine, and folding in with labels."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from semascope.kernels.jit import inlined, kernel
 def fold_labels(
     ends, words, counts, label_ends, labels, alpha, pair_ends, pair_labels, pair_counts, scale, eta, n_passes, tolerance, theta
 ):  # fmt: skip
-    """P(label | document) by passes of n_k = Σ_w n_w · γ_wk, γ_wk ∝ φ_kw (n_k + α_k), from even shares.
+    """Infer P(label | document) by iterating n_k = Σ_w n_w · γ_wk, γ_wk ∝ φ_kw (n_k + α_k), from equal shares.
 
     Same numbers as tests/reference/label_inference.py::fold_labels.
 
@@ -20,9 +20,9 @@ def fold_labels(
     labels      int32[m]     in    ascending in each
     alpha       float64[m]   in    prior of each
     pair_ends, pair_labels, pair_counts, scale, eta
-                             in    what is known of labels, as `LabelWords` has it
-    n_passes, tolerance      in    stop after so many, or when no share of a document changes by more
-    theta       float64[m]   out   share of each label, those of a document adding up to one
+                             in    label counts, as in `LabelCounts`
+    n_passes, tolerance      in    stop after so many passes, or when no share of a document changes by more
+    theta       float64[m]   out   share of each label, those of a document summing to one
     """
     most_entries = most_labels = 1
     for document in range(len(ends) - 1):
@@ -34,14 +34,14 @@ def fold_labels(
         mine = theta[first:last]
         begin, end = ends[document], ends[document + 1]
         look_up(words[begin:end], labels[first:last], pair_ends, pair_labels, pair_counts, scale, eta, likely)
-        converge_labels(counts[begin:end], likely, alpha[first:last], n_passes, tolerance, gained, mine)
+        infer_shares(counts[begin:end], likely, alpha[first:last], n_passes, tolerance, gained, mine)
 
 
 @kernel
 def log_likelihood_of_labels(
     ends, words, counts, label_ends, labels, theta, pair_ends, pair_labels, pair_counts, scale, eta, totals, tokens
 ):  # fmt: skip
-    """Σ_w n_w log Σ_k θ_k φ_kw of each document, and Σ_w n_w.
+    """Compute Σ_w n_w log Σ_k θ_k φ_kw of each document, and Σ_w n_w.
 
     Same numbers as tests/reference/label_inference.py::log_likelihood_of_labels. Arguments as in `fold_labels`.
 
@@ -71,7 +71,7 @@ def log_likelihood_of_labels(
 
 @kernel
 def look_up(words, labels, pair_ends, pair_labels, pair_counts, scale, eta, likely):
-    """φ_kw of the words of a document and some labels.
+    """Compute φ_kw of the words of a document and some labels.
 
     words    int32[n]       in
     labels   int32[l]       in    ascending
@@ -87,11 +87,11 @@ def look_up(words, labels, pair_ends, pair_labels, pair_counts, scale, eta, like
 
 
 @kernel
-def converge_labels(counts, likely, alpha, n_passes, tolerance, gained, theta):
-    """Find the shares of labels in one document; arguments as in `fold_labels`.
+def infer_shares(counts, likely, alpha, n_passes, tolerance, gained, theta):
+    """Infer the shares of labels in one document; arguments as in `fold_labels`.
 
     likely   float64[≥ n·l]   in    by word, then by label
-    gained   float64[≥ l]     out   room to work in
+    gained   float64[≥ l]     out   scratch
     """
     n_labels = len(theta)
     n_tokens, prior = 0.0, 0.0
@@ -120,7 +120,7 @@ def converge_labels(counts, likely, alpha, n_passes, tolerance, gained, theta):
 
 @inlined
 def first_not_below(values, wanted, first, last):
-    """Place of the first of some ascending values that is not below the wanted one."""
+    """Return the position of the first of some ascending values that is not below the wanted one."""
     while first < last:
         middle = (first + last) // 2
         if values[middle] < wanted:
@@ -131,7 +131,7 @@ def first_not_below(values, wanted, first, last):
 
 
 PASSES = 10
-"""By which it is found what a document has added to its labels; it need not be exact."""
+"""Tolerance for estimating what a document contributed to its labels, which need not be exact."""
 
 
 @kernel
@@ -139,22 +139,22 @@ def score_labels(
     ends, words, counts, own_ends, own_labels, own_alpha, pair_ends, pair_labels, pair_counts, scale, eta,
     word_weights, squares, n_labels, best, cosines,
 ):  # fmt: skip
-    """Find the labels with the largest cosines for each document.
+    """Select the labels with the largest cosines for each document.
 
-    The vector of a label has n_kw · g_w, that of a document log(1 + n_w) · g_w, with g the weights of words. What a document
-    itself has added to its own labels is taken out first: they are judged nearly as if the model had not seen it.
+    The vector of a label has n_kw · g_w, that of a document log(1 + n_w) · g_w, with word weights g. What a document itself
+    contributed to its own labels is subtracted first: they are scored nearly as if the model had not seen it.
 
     Same numbers as tests/reference/label_inference.py::score_labels.
 
     ends, words, counts       in    entries by document
-    own_ends, own_labels      in    labels that each document has taught the model, if any; ascending
+    own_ends, own_labels      in    labels that the model has learned from each document, if any; ascending
     own_alpha    float64[m]   in    prior of each
     pair_ends, pair_labels, pair_counts, scale, eta
-                              in    what is known of labels, as `LabelWords` has it
+                              in    label counts, as in `LabelCounts`
     word_weights float64[v]   in    g
     squares      float64[k]   in    Σ_w (n_kw g_w)² of each label
-    n_labels                  in    only the first so many can be found
-    best         int32[d, b]  out   the labels, best first; -1 where there are no more that have a word of the document
+    n_labels                  in    only the first this many are candidates
+    best         int32[d, b]  out   the labels, best first; padded with -1 if fewer have a word of the document
     cosines      float64[d, b] out
     """
     most_entries = most_labels = 1
@@ -173,17 +173,17 @@ def score_labels(
             words[mine], counts[mine], pair_ends, pair_labels, pair_counts, word_weights, squares, products, lengths, met
         )
         if own_ends[document + 1] > own_ends[document]:
-            _take_out(
+            _subtract_document(
                 words[mine], counts[mine], own_labels[own], own_alpha[own], pair_ends, pair_labels, pair_counts, scale, eta,
                 word_weights, room, products, lengths,
             )  # fmt: skip
-        _choose(met[:n_met], products, lengths, of_document, n_labels, best[document], cosines[document])
+        _keep_best(met[:n_met], products, lengths, of_document, n_labels, best[document], cosines[document])
         products[met[:n_met]] = 0
 
 
 @kernel
 def _multiply(words, counts, pair_ends, pair_labels, pair_counts, word_weights, squares, products, lengths, met):
-    """Scalar products of a document with all labels that have a word of it; give how many, and the document's square."""
+    """Compute dot products of a document with all labels that share a word; return their number, and the document's square."""
     n_met, square = 0, 0.0
     for j in range(len(words)):
         weight = word_weights[words[j]]
@@ -195,19 +195,19 @@ def _multiply(words, counts, pair_ends, pair_labels, pair_counts, word_weights, 
                 met[n_met] = label
                 lengths[label] = squares[label]
                 n_met += 1
-            products[label] += of_word * weight * pair_counts[pair] + 1e-300  # not zero again, so that it is met once only
+            products[label] += of_word * weight * pair_counts[pair] + 1e-300  # nonzero, so that a label is collected once
     return n_met, square
 
 
 @kernel
-def _take_out(
+def _subtract_document(
     words, counts, labels, alpha, pair_ends, pair_labels, pair_counts, scale, eta, word_weights, room, products, lengths
 ):  # fmt: skip
-    """Take what a document has added to its own labels out of their products and squares."""
+    """Subtract a document's contribution to its own labels from their products and squares."""
     likely, gained, theta = room
     theta = theta[: len(labels)]
     look_up(words, labels, pair_ends, pair_labels, pair_counts, scale, eta, likely)
-    converge_labels(counts, likely, alpha, PASSES, -1.0, gained, theta)
+    infer_shares(counts, likely, alpha, PASSES, -1.0, gained, theta)
     for j in range(len(words)):
         total, weight = 0.0, word_weights[words[j]]
         for i in range(len(labels)):
@@ -223,8 +223,8 @@ def _take_out(
 
 
 @kernel
-def _choose(met, products, lengths, of_document, n_labels, best, cosines):
-    """Keep the labels with the largest cosines, in order; of equal ones, the first that was met."""
+def _keep_best(met, products, lengths, of_document, n_labels, best, cosines):
+    """Keep the labels with the largest cosines, in order; ties go to the first one collected."""
     best[:] = -1
     cosines[:] = 0
     n_best = 0

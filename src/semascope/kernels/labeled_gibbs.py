@@ -1,6 +1,6 @@
-"""Labeled LDA by Gibbs sampling: every word of a document is due to one of its labels.
+"""Collapsed Gibbs sampling for Labeled LDA: every token is assigned to one of the document's labels.
 
-Of words and labels only the pairs are kept that some document has together: there are far fewer of them than words × labels.
+Only pairs of words and labels that occur together in some document are stored: far fewer than words × labels.
 """
 
 from __future__ import annotations
@@ -11,22 +11,22 @@ from semascope.kernels.heldout import mix, uniform
 from semascope.kernels.jit import kernel, strict_kernel
 
 STEP = np.uint64(0x9E3779B97F4A7C15)
-"""From one number of a random sequence to the next."""
+"""Increment between consecutive states of a random sequence."""
 
 
 @strict_kernel
 def pairs_of_words(word_ends, documents, label_ends, labels, n_labels, n_open):
-    """Which labels each word meets.
+    """Find the labels that each word occurs with.
 
     Same numbers as ``np.unique`` of the labels of all documents that have the word.
 
-    word_ends    int64[u + 1]   in   entries by word, as `by_word` has them
+    word_ends    int64[u + 1]   in   entries by word, from `by_word`
     documents    int32[nnz]     in
     label_ends   int64[d + 1]   in   labels of document i are [label_ends[i]:label_ends[i + 1]] of the next
     labels       int32[m]       in
-    n_open                      in   labels that a document without any may use: all of them, or 0 to leave it out
+    n_open                      in   labels that an unlabeled document may use: all of them, or 0 to leave it out
 
-    Returns where the pairs of each word end int64[u + 1], and their labels int32[p], ascending for each word.
+    Returns the end of each word's pairs int64[u + 1], and their labels int32[p], ascending for each word.
     """
     n_words = len(word_ends) - 1
     met_last = np.full(n_labels, -1, np.int64)
@@ -34,22 +34,22 @@ def pairs_of_words(word_ends, documents, label_ends, labels, n_labels, n_open):
     ends = np.zeros(n_words + 1, np.int64)
     for word in range(n_words):
         mine = documents[word_ends[word] : word_ends[word + 1]]
-        ends[word + 1] = ends[word] + _meet(word, mine, label_ends, labels, n_open, met_last, met)
+        ends[word + 1] = ends[word] + _collect_labels(word, mine, label_ends, labels, n_open, met_last, met)
     every = np.empty(ends[-1], np.int32)
     met_last[:] = -1
     for word in range(n_words):
         mine = documents[word_ends[word] : word_ends[word + 1]]
-        n_met = _meet(word, mine, label_ends, labels, n_open, met_last, met)
+        n_met = _collect_labels(word, mine, label_ends, labels, n_open, met_last, met)
         met[:n_met].sort()
         every[ends[word] : ends[word + 1]] = met[:n_met]
     return ends, every
 
 
 @strict_kernel
-def _meet(word, documents, label_ends, labels, n_open, met_last, met):
-    """Collect the labels of some documents, each once; give how many they are.
+def _collect_labels(word, documents, label_ends, labels, n_open, met_last, met):
+    """Collect the distinct labels of some documents; return their number.
 
-    met_last   int64[k]   in, out   the word that each label was met for last
+    met_last   int64[k]   in, out   last word that each label was collected for
     met        int32[k]   out       the labels
     """
     n_met = 0
@@ -69,14 +69,14 @@ def _meet(word, documents, label_ends, labels, n_open, met_last, met):
 
 @strict_kernel
 def slots_of_entries(ends, words, label_ends, labels, word_numbers, pair_ends, pair_labels, n_open):
-    """For each entry of a document and each of its labels, the number of their pair.
+    """Find the pair index of each entry and each label of its document.
 
-    Of a document without labels, which may use all, the number of the pair of each entry with the first label: the others
+    For an unlabeled document, which may use all labels, this is the pair index of each entry with the first label: the others
     follow.
 
     ends, words                      in   entries by document
     label_ends, labels               in   labels by document
-    word_numbers  int32[v]           in   which of the words with pairs each word is
+    word_numbers  int32[v]           in   index of each word among those with pairs
     pair_ends, pair_labels, n_open   in   as in `pairs_of_words`
 
     Returns int32[Σ entries × labels of each document], by document, then by entry, then by label.
@@ -105,24 +105,24 @@ def slots_of_entries(ends, words, label_ends, labels, word_numbers, pair_ends, p
 def sample_labels(
     ends, counts, label_ends, labels, slots, pairs, sizes, alpha, beta, n_words, seed, first_document, chosen, n_open
 ):  # fmt: skip
-    """Sample anew which label each word is due to, one after the other, each given all others.
+    """Resample the label of each token in turn, given all others.
 
-    P(label) ∝ (n_label,word + β) / (n_label + V β) · (n_document,label + α), with counts that leave the word out.
+    P(label) ∝ (n_label,word + β) / (n_label + V β) · (n_document,label + α), with counts that exclude the token.
 
     ends         int64[d + 1]   in       entries by document
     counts       float32[nnz]   in       whole numbers
     label_ends   int64[d + 1]   in       labels by document
     labels       int32[m]       in
-    slots        int32[s]       in       as `slots_of_entries` gives them
-    pairs        int32[p]       in, out  how often each word is due to each label
-    sizes        int64[k]       in, out  how many words are due to each label
+    slots        int32[s]       in       from `slots_of_entries`
+    pairs        int32[p]       in, out  tokens of each word assigned to each label
+    sizes        int64[k]       in, out  tokens assigned to each label
     seed         uint64         in       of this pass
-    first_document              in       number of the first document among all
-    chosen       int32[t]       in, out  of each word, which of the labels of its document: by document, by entry, then one
-                                         after the other
+    first_document              in       global index of the first document
+    chosen       int32[t]       in, out  of each token, the position of its label among those of its document: by document, by
+                                         entry, one after the other
     n_open                      in       as in `pairs_of_words`
 
-    Returns Σ log P(word | all others) before each word was sampled.
+    Returns Σ log P(word | all others) before each token was sampled.
     """
     most = max(n_open, 1)
     for document in range(len(ends) - 1):
@@ -141,12 +141,12 @@ def sample_labels(
         own, step = counts[ends[document] : ends[document + 1]], 1 if open_to_all else len(mine)
         n_tokens = 0
         for count in own:
-            n_tokens += int(count)  # a sum in single precision would lose some of many
+            n_tokens += int(count)  # a sum in single precision would lose some of a large number
         of_document[: len(mine)] = 0
         for i in range(token, token + n_tokens):
             of_document[chosen[i]] += 1
         for i in range(len(mine)):
-            _change(i, 0, mine, sizes, of_document, with_word, without, alpha, beta, n_words)
+            _update_count(i, 0, mine, sizes, of_document, with_word, without, alpha, beta, n_words)
         random = mix(mix(np.uint64(seed)) ^ np.uint64(first_document + document))
         share = 1 / (max(n_tokens - 1, 0) + len(mine) * alpha)
         total_log += _sample_document(
@@ -163,16 +163,16 @@ def _sample_document(
     counts, labels, slots, open_to_all, pairs, sizes, alpha, beta, n_words, random, share, of_document, with_word, without,
     sums, chosen,
 ):  # fmt: skip
-    """Sample the words of one document; arguments as in `sample_labels`.
+    """Resample the tokens of one document; arguments as in `sample_labels`.
 
-    Most words stay with their label. The word in question is therefore left out of the factors of its label, not of the
-    counts, and nothing is written and nothing divided until one moves.
+    Most tokens keep their label. So the token is excluded from the factors of its label, not from the counts, and nothing is
+    written or divided until one moves.
 
-    random                            in       where its random numbers start
-    share                             in       1 / (its words but one + its labels × α)
-    of_document          float64[l]   in, out  how many of its words are due to each of its labels
-    with_word, without   float64[l]   in, out  as `_change` has them
-    sums                 float64[l]   out      room to work in
+    random                            in       random key of the document
+    share                             in       1 / (its tokens but one + its labels × α)
+    of_document          float64[l]   in, out  its tokens assigned to each of its labels
+    with_word, without   float64[l]   in, out  as in `_update_count`
+    sums                 float64[l]   out      scratch
     """
     n_labels, token = len(labels), 0
     total_log, likely, n_likely = 0.0, 1.0, 0
@@ -192,31 +192,31 @@ def _sample_document(
             random += STEP
             limit = uniform(random) * total
             new = 0
-            for i in range(n_labels - 1):  # all of them: counting is cheaper than guessing where to stop
+            for i in range(n_labels - 1):  # no early exit: counting is cheaper than a branch that is hard to predict
                 new += sums[i] <= limit
             if new != old:
                 pairs[mine[0] + old if open_to_all else mine[old]] -= 1
                 pairs[mine[0] + new if open_to_all else mine[new]] += 1
-                _change(old, -1, labels, sizes, of_document, with_word, without, alpha, beta, n_words)
-                _change(new, 1, labels, sizes, of_document, with_word, without, alpha, beta, n_words)
+                _update_count(old, -1, labels, sizes, of_document, with_word, without, alpha, beta, n_words)
+                _update_count(new, 1, labels, sizes, of_document, with_word, without, alpha, beta, n_words)
                 chosen[token] = new
             token += 1
             likely *= total * share
             n_likely += 1
-            if n_likely == 8:  # a logarithm for several at once
+            if n_likely == 8:  # one logarithm for several factors
                 total_log += np.log(likely)
                 likely, n_likely = 1.0, 0
     return total_log + np.log(likely)
 
 
 @kernel
-def _change(place, by, labels, sizes, of_document, with_word, without, alpha, beta, n_words):
-    """Change how many words are due to a label of a document, and its factor (n_document,label + α) / (n_label + V β).
+def _update_count(place, by, labels, sizes, of_document, with_word, without, alpha, beta, n_words):
+    """Change the number of tokens assigned to a label of a document, and its factor (n_document,label + α) / (n_label + V β).
 
-    place                 in       which of the labels of the document
-    by                    in       so many words more
-    with_word  float64[l] in, out  factors with all words
-    without    float64[l] in, out  factors with a word of this label left out
+    place                 in       position among the labels of the document
+    by                    in       number of tokens to add
+    with_word  float64[l] in, out  factors with all tokens
+    without    float64[l] in, out  factors without one token of this label
     """
     label = labels[place]
     sizes[label] += by
@@ -226,12 +226,12 @@ def _change(place, by, labels, sizes, of_document, with_word, without, alpha, be
 
 
 @strict_kernel
-def first_labels(ends, counts, label_ends, slots, seed, first_document, chosen, own, n_open):
-    """Choose a label for each word at random, among those of its document.
+def draw_first_labels(ends, counts, label_ends, slots, seed, first_document, chosen, own, n_open):
+    """Choose a label for each token at random, among those of its document.
 
     ends, counts, label_ends, slots, seed, first_document, n_open   in   as in `sample_labels`
     chosen       int32[t]    out
-    own          int32[p]    in, out   how often each word is due to each label
+    own          int32[p]    in, out   tokens of each word assigned to each label
     """
     slot = token = 0
     for document in range(len(ends) - 1):

@@ -1,4 +1,4 @@
-"""Small and tall matrices: their libraries hold the GIL while they work, these kernels do not."""
+"""Small and tall matrices: unlike the usual libraries, these kernels release the GIL."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from semascope.kernels.simd import WIDTH, load_three, spread, store
 
 @kernel
 def eigenvalues(matrix):
-    """Eigenvalues of a symmetric matrix, ascending.
+    """Compute the eigenvalues of a symmetric matrix, ascending.
 
     Same numbers as ``np.linalg.eigvalsh``.
 
@@ -20,12 +20,12 @@ def eigenvalues(matrix):
 
 
 WIDE = 3 * WIDTH
-"""Columns of three rows that are worked on at once: as much as the registers of most processors hold."""
+"""Columns of three rows processed at once: as many as fit the registers of most processors."""
 
 
 @kernel
 def subtract_product(table, other, small):
-    """Subtract the product of another table with a small one.
+    """Subtract the product of another table and a small matrix.
 
     Same numbers as ``table -= other @ small``.
 
@@ -54,7 +54,7 @@ def subtract_product(table, other, small):
 
 @inlined
 def subtract_from_row(table, row, first, other, small):
-    """The same of one row, from a column on."""
+    """Subtract the product from one row, from a column on."""
     for k in range(other.shape[1]):
         for column in range(first, table.shape[1]):
             table[row, column] -= other[row, k] * small[k, column]

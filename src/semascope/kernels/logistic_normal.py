@@ -1,13 +1,13 @@
 """Variational inference of correlated topic models (Blei and Lafferty 2007): documents' topics are softmax(η), with η normal.
 
-A document's η has a normal posterior with mean λ and variances ν². Given the topics β, the prior N(μ, P⁻¹) and N words, the
-bound on the log-likelihood, with the topics of words and the point of the Taylor expansion at their best, is
+A document's η has a normal posterior with mean λ and variances ν². Given the topics β, the prior N(μ, P⁻¹) and N tokens, the
+bound on the log-likelihood, optimized over the topics of tokens and the point of the Taylor expansion, is
 
     Σ_w n_w log Σ_k e^λ_k β_wk − N log Σ_k e^(λ_k + ν²_k / 2)
     − ½ (λ − μ)ᵀ P (λ − μ) + ½ log |P| + ½ Σ_k (log ν²_k + 1 − P_kk ν²_k)
 
-Each pass over a document's words raises it: ν² by Newton's method on log ν², then λ by one step of Newton's method, halved
-until it gains, on a concave function that lies below the bound and touches it at the present λ.
+Each pass over a document's words increases it: ν² by Newton's method on log ν², then λ by one step of Newton's method, halved
+until it improves, on a concave function that lies below the bound and touches it at the current λ.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from semascope.kernels.jit import kernel
 
 LARGEST = 32.0
-"""How far λ may be from μ, in any component: e^32 is more than any ratio of topics. So sums of moments have a bound."""
+"""Maximum distance of λ from μ in any component: e^32 exceeds any ratio of topics. This bounds the sums of moments."""
 
 MAX_HALVINGS = 20
 MAX_NEWTON_STEPS = 10
@@ -52,9 +52,9 @@ def infer_logistic_normal(
     variances   float64[d, k]    in, out  ν²
     theta       float[d, k]      out      softmax(λ)
     weights     float[nnz]       out      n_w / Σ_k softmax(λ)_k β_wk of each entry
-    moments     float64[k+1, k]  in, out  adds Σ_d (λ − μ), and below Σ_d (λ − μ)(λ − μ)ᵀ + diag ν², of documents with words
+    moments     float64[k+1, k]  in, out  adds Σ_d (λ − μ), and below Σ_d (λ − μ)(λ − μ)ᵀ + diag ν², of nonempty documents
 
-    Returns the sum of the bounds. Documents without words stay at the prior, and add nothing.
+    Returns the sum of the bounds. Empty documents stay at the prior and add nothing.
     """
     n_topics = means.shape[1]
     total = 0.0
@@ -83,16 +83,16 @@ def infer_logistic_normal(
                 if change <= tolerance:
                     break
             before[:] = shares
-            divide(words, counts, first, last, topics, shares, expected, weights)
+            responsibilities(words, counts, first, last, topics, shares, expected, weights)
             fit_variances(means[d], variances[d], precision, length)
-            climb(means[d], variances[d], mean, precision, expected, length, shares, moved, step, deviation, factor)
+            newton_step(means[d], variances[d], mean, precision, expected, length, shares, moved, step, deviation, factor)
         softmax(means[d], shares)
-        log_likelihood = divide(words, counts, first, last, topics, shares, expected, weights)
+        log_likelihood = responsibilities(words, counts, first, last, topics, shares, expected, weights)
         for k in range(n_topics):
             theta[d, k] = shares[k]
             deviation[k] = means[d, k] - mean[k]
         total += log_likelihood + length * log_sum_exp(means[d], variances[d], 0.0)
-        total += below(means[d], variances[d], deviation, precision, expected, length) + 0.5 * log_determinant
+        total += lower_function(means[d], variances[d], deviation, precision, expected, length) + 0.5 * log_determinant
         for k in range(n_topics):
             total += 0.5 * (np.log(variances[d, k]) + 1.0 - precision[k, k] * variances[d, k]) - expected[k] * means[d, k]
             moments[0, k] += deviation[k]
@@ -129,7 +129,7 @@ def inverse(matrix, inverted):
 
 @kernel
 def softmax(row, shares):
-    """Shares in proportion to exp."""
+    """Compute exp(row), normalized."""
     largest, total = row.max(), 0.0
     for k in range(row.shape[0]):
         shares[k] = np.exp(row[k] - largest)
@@ -140,7 +140,7 @@ def softmax(row, shares):
 
 @kernel
 def log_sum_exp(row, variances, half):
-    """log Σ_k exp(λ_k + half ν²_k)."""
+    """Compute log Σ_k exp(λ_k + half ν²_k)."""
     largest, total = -np.inf, 0.0
     for k in range(row.shape[0]):
         largest = max(largest, row[k] + half * variances[k])
@@ -150,8 +150,8 @@ def log_sum_exp(row, variances, half):
 
 
 @kernel
-def divide(words, counts, first, last, topics, shares, expected, weights):
-    """Divide words among topics: how many are expected of each. Returns Σ n log P(word)."""
+def responsibilities(words, counts, first, last, topics, shares, expected, weights):
+    """Compute the expected count of each topic from the responsibilities. Returns Σ n log P(word)."""
     log_likelihood = 0.0
     expected[:] = 0.0
     for i in range(first, last):
@@ -170,7 +170,7 @@ def divide(words, counts, first, last, topics, shares, expected, weights):
 
 @kernel
 def fit_variances(row, variances, precision, length):
-    """ν² that are best for λ: 1 / ν²_k = P_kk + N / ζ exp(λ_k + ν²_k / 2), with ζ as it is for the last ν²."""
+    """Fit the optimal ν²: 1 / ν²_k = P_kk + N / ζ exp(λ_k + ν²_k / 2), with ζ computed from the last ν²."""
     log_zeta = log_sum_exp(row, variances, 0.5)
     for k in range(row.shape[0]):
         rate, u = length * np.exp(row[k] - log_zeta), np.log(variances[k])
@@ -186,8 +186,8 @@ def fit_variances(row, variances, precision, length):
 
 
 @kernel
-def climb(row, variances, mean, precision, expected, length, shares, moved, step, deviation, factor):
-    """Take a step of Newton's method on λ, halved until it gains."""
+def newton_step(row, variances, mean, precision, expected, length, shares, moved, step, deviation, factor):
+    """Update λ by a step of Newton's method, halved until it improves the bound."""
     n_topics, largest, total = row.shape[0], -np.inf, 0.0
     for k in range(n_topics):
         deviation[k] = row[k] - mean[k]
@@ -212,20 +212,20 @@ def climb(row, variances, mean, precision, expected, length, shares, moved, step
         room = LARGEST - deviation[k] if step[k] > 0.0 else LARGEST + deviation[k]
         if abs(step[k]) * size > room:
             size = max(room, 0.0) / abs(step[k])
-    now = below(row, variances, deviation, precision, expected, length)
+    now = lower_function(row, variances, deviation, precision, expected, length)
     for _ in range(MAX_HALVINGS):
         for k in range(n_topics):
             moved[k] = row[k] + size * step[k]
             shares[k] = deviation[k] + size * step[k]
-        if below(moved, variances, shares, precision, expected, length) >= now:
+        if lower_function(moved, variances, shares, precision, expected, length) >= now:
             row[:] = moved
             return
         size *= 0.5
 
 
 @kernel
-def below(row, variances, deviation, precision, expected, length):
-    """The function below the bound, of λ: Σ_k c_k λ_k − N log Σ_k exp(λ_k + ν²_k / 2) − ½ (λ − μ)ᵀ P (λ − μ)."""
+def lower_function(row, variances, deviation, precision, expected, length):
+    """Compute the lower function of λ: Σ_k c_k λ_k − N log Σ_k exp(λ_k + ν²_k / 2) − ½ (λ − μ)ᵀ P (λ − μ)."""
     total = -length * log_sum_exp(row, variances, 0.5)
     for k in range(row.shape[0]):
         pulled = 0.0
@@ -237,7 +237,7 @@ def below(row, variances, deviation, precision, expected, length):
 
 @kernel
 def factorize(matrix):
-    """Replace the lower triangle by the factor of Cholesky; return whether there is one."""
+    """Replace the lower triangle by its Cholesky factor; return whether there is one."""
     n = matrix.shape[0]
     for i in range(n):
         for j in range(i + 1):

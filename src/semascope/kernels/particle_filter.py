@@ -1,8 +1,8 @@
-"""Labeled LDA from a stream, by several particles at once: each is a guess which label every word so far is due to.
+"""Labeled LDA from a stream, by a particle filter: each particle is one assignment of every token so far to a label.
 
-Particles agree on most of what they know. Of a pair of word and label there is one count for all, and where they differ a row
-of differences, one for each particle. Such a row is written when a word is due to different labels for different particles, and
-goes when they agree again. So a particle that takes the place of another is copied where they differ, and nowhere else.
+Particles agree on most counts. A pair of word and label has one base count for all, and where particles differ, a row of
+differences, one per particle. A row is created when particles assign a token to different labels, and removed when they agree
+again. So resampling copies particles only where they differ.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 N_PAIRS, N_ROWS, N_WORDS, N_DOCUMENTS, N_RESAMPLED = range(5)
-"""Places in `Tables.numbers`."""
+"""Indices into `Tables.numbers`."""
 
 
 class Tables(NamedTuple):
-    """What particles know; p is the number of particles.
+    """Counts of all particles; p is the number of particles.
 
-    buckets  int64[c, 2]    pairs by hash: word · 2^32 + label, or -1, and the number of the pair; c is a power of two
+    buckets  int64[c, 2]    pairs by hash: word · 2^32 + label, or -1, and the index of the pair; c is a power of two
     word     int32[n]       of each pair
     label    int32[n]
-    base     float64[n]     words due to the label, as far as all particles agree
-    row      int32[n]       row of its differences, or -1 where there are none
-    differ   float32[r, p]  what each particle has beside the base
+    base     float64[n]     tokens assigned to the label, the part common to all particles
+    row      int32[n]       index of its row of differences, or -1 if there is none
+    differ   float32[r, p]  difference of each particle from the base
     pair     int32[r]       pair of each row
-    sizes    float64[k]     words of each label, as far as all agree
-    beside   float64[k, p]  what each particle has beside that
-    uneven   bool[k]        whether any has
-    logs     float64[p]     logarithms of the weights of the particles, up to a constant
-    numbers  int64[5]       pairs, rows, words of the vocabulary, documents, how often particles took others' places
+    sizes    float64[k]     tokens of each label, the part common to all
+    beside   float64[k, p]  difference of each particle from that
+    uneven   bool[k]        whether any differs
+    logs     float64[p]     logarithms of the particles' weights, up to a constant
+    numbers  int64[5]       pairs, rows, words of the vocabulary, documents, times resampled
     """
 
     buckets: NDArray[np.int64]
@@ -58,7 +58,7 @@ class Tables(NamedTuple):
 
 @strict_kernel
 def pair_of(tables, word, label):
-    """Number of a pair, which joins the table if it is new; there must be room."""
+    """Return the index of a pair, adding it if it is new; there must be room."""
     key = (np.int64(word) << 32) | np.int64(label)
     last = len(tables.buckets) - 1
     at = np.int64(mix(np.uint64(key))) & last
@@ -76,7 +76,7 @@ def pair_of(tables, word, label):
 
 @strict_kernel
 def fill_buckets(tables):
-    """Enter all pairs into empty buckets; a pair that stands twice is entered once."""
+    """Insert all pairs into empty buckets; a duplicate pair is inserted once."""
     last = len(tables.buckets) - 1
     for pair in range(tables.numbers[N_PAIRS]):
         key = (np.int64(tables.word[pair]) << 32) | np.int64(tables.label[pair])
@@ -88,7 +88,7 @@ def fill_buckets(tables):
 
 @strict_kernel
 def has_room(tables, n_pairs):
-    """Whether so many pairs may join, and differ."""
+    """Return whether this many pairs, with differences, can be added."""
     known, rows = tables.numbers[N_PAIRS] + n_pairs, tables.numbers[N_ROWS] + n_pairs
     return known <= len(tables.base) and 2 * known <= len(tables.buckets) and rows <= len(tables.pair)
 
@@ -98,7 +98,7 @@ def has_room(tables, n_pairs):
 
 @strict_kernel
 def learn_document(tables, counts, labels, slots, alpha, eta, published, random, chosen, logs):
-    """Learn the words of one document, one after the other.
+    """Learn the tokens of one document, one after the other.
 
     P(label) ∝ (n_label,word + η) / (n_label + V η) · (n_document,label + α) with the counts of each particle; the weight of the
     particle is multiplied by their sum, over n_document + |labels| α.
@@ -106,9 +106,9 @@ def learn_document(tables, counts, labels, slots, alpha, eta, published, random,
     counts       float32[e]     in    of its entries: whole numbers
     labels       int32[l]       in
     slots        int32[e · l]   in    pairs, by entry, then by label
-    published                   in    weigh by P(word | chosen label), as published, in place of P(word)
-    random       uint64         in    where its random numbers start from
-    chosen       int16[t, p]    out   of each word and particle, which of the labels
+    published                   in    weight by P(word | chosen label), as published, instead of P(word)
+    random       uint64         in    random key
+    chosen       int16[t, p]    out   label of each token under each particle, as a position in `labels`
     logs         float64[p]     out   Σ log P(word | all before) under each particle
     """
     n_labels, n_particles = len(labels), len(tables.logs)
@@ -138,14 +138,14 @@ def learn_document(tables, counts, labels, slots, alpha, eta, published, random,
                 of_document[chosen[token, p], p] += 1
             add(tables, pairs, labels, chosen[token], sizes, inverse, n_words_eta)
             token += 1
-            if token % 8 == 0:  # a logarithm for several at once
+            if token % 8 == 0:  # one logarithm for several factors
                 take_logarithms(products, factors, published, logs, tables.logs)
     take_logarithms(products, factors, published, logs, tables.logs)
 
 
 @strict_kernel
 def weigh(tables, pairs, of_document, inverse, alpha, eta, sums):
-    """Weights of all labels of a word for each particle, added up one after the other."""
+    """Compute cumulative weights of all labels of a word for each particle."""
     n_particles = sums.shape[1]
     for i in range(len(pairs)):
         base, row = tables.base[pairs[i]] + eta, tables.row[pairs[i]]
@@ -176,7 +176,7 @@ def choose(sums, random, chosen):
 
 @strict_kernel
 def add(tables, pairs, labels, chosen, sizes, inverse, n_words_eta):
-    """Add a word to the label that each particle has chosen for it."""
+    """Assign a token to the label that each particle has chosen."""
     n_particles = len(chosen)
     alike = True
     for p in range(n_particles):
@@ -204,7 +204,7 @@ def add(tables, pairs, labels, chosen, sizes, inverse, n_words_eta):
 
 @strict_kernel
 def take_logarithms(products, factors, published, logs, weights):
-    """Add the logarithms of what was multiplied, and begin anew."""
+    """Add the logarithms of the accumulated products, and reset these."""
     for p in range(len(logs)):
         log = np.log(products[p])
         logs[p] += log

@@ -1,12 +1,12 @@
 """Fused EM for P(word | document) = Σ_z P(z | document) P(word | z): responsibilities are used at once and never stored.
 
-A pass goes over a shard twice. By document: each entry's P(word | document), then the document's new topics. By word: each
-word's expected counts, added up in the nearest cache and then, as integers, to the exact totals, so that the large table is
-touched once and in order. Four entries are taken at a time, which keeps the row they share in registers.
+A pass visits a shard twice. By document: each entry's P(word | document), then the document's new topics. By word: each
+word's expected counts, summed in the nearest cache and then added, as integers, to the exact totals, so that the large table
+is read once and in order. Entries are processed four at a time, which keeps the row they share in registers.
 
-The parts of a pass are written out where they are used, and rows are named by array and number: calls would cost time.
+The parts of a pass are inlined, and rows are addressed by array and index: calls would cost time.
 
-Words that a document cannot have under the model (P = 0, after underflow or for a word no topic knows) take no part.
+Words that a document cannot have under the model (P = 0, after underflow or without any topic) are ignored.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from semascope.kernels.jit import inlined, kernel
 
 @kernel
 def em_documents(ends, words, counts, theta, topics, kept, new_theta, weights):
-    """The pass by document: new topics of each document, and the weight n / P(word | document) of each entry.
+    """Run the pass by document: new topics of each document, and the weight n / P(word | document) of each entry.
 
     Same numbers as tests/reference/plsa.py::em_dense (NumPy, written for reading).
 
     theta      float[d, k]   in   P(topic | document)
     topics     float[v, k]   in   column z is P(word | topic z)
-    kept       float[d, k]   in   what a document without words is to have
+    kept       float[d, k]   in   row of an empty document
     new_theta  float[d, k]   out  next P(topic | document)
     weights    float[nnz]    out
 
@@ -59,13 +59,13 @@ def em_documents(ends, words, counts, theta, topics, kept, new_theta, weights):
 
 @kernel
 def em_words(distinct, word_ends, documents, places, weights, theta, topics, totals, scale, first, last):
-    """The pass by word: how often each word is expected to come from each topic, added to exact totals.
+    """Run the pass by word: add the expected counts of each word and topic to exact totals.
 
-    Same numbers as tests/reference/plsa.py::em_dense, times the scale and rounded up: what is rounded to zero EM would never
-    leave again.
+    Same numbers as tests/reference/plsa.py::em_dense, times the scale and rounded up: EM can never recover from a value
+    rounded to zero.
 
-    distinct … places          in       entries by word, as `by_word` gives them
-    weights     float[nnz]     in       what `em_documents` gave
+    distinct … places          in       entries by word, from `by_word`
+    weights     float[nnz]     in       from `em_documents`
     theta       float[d, k]    in       P(topic | document), before the pass
     topics      float[v, k]    in       column z is P(word | topic z)
     totals      int64[v, k]    in, out  expected counts times `scale`
@@ -92,17 +92,17 @@ def em_words(distinct, word_ends, documents, places, weights, theta, topics, tot
 
 @kernel
 def fold_in(ends, words, counts, topics, theta, beta, factors, prior, max_passes, tolerance):
-    """Topics of new documents under fixed topics: each document's own EM, until it settles.
+    """Infer the topics of new documents under fixed topics: EM on each document until it converges.
 
     Same numbers as tests/reference/plsa.py::fold_in_dense.
 
     topics   float[v, k]   in       column z is P(word | topic z), to the power of beta
     beta     float         in       1, or less for tempered EM: P(topic | document) is taken to this power
-    factors  float[k]      in       and times these; with beta = 1 they are not used
+    factors  float[k]      in       and times these; not used if beta = 1
     theta    float[d, k]   in, out  start and result; a document without known words keeps its start
     prior    float[k]      in       added to the topics' counts in each pass, zeros for maximum likelihood
 
-    A document has settled when no topic moves by more than `tolerance`.
+    A document has converged when no topic changes by more than `tolerance`.
     """
     fresh, row = np.empty((1, theta.shape[1]), theta.dtype), np.empty((1, theta.shape[1]), theta.dtype)
     for d in range(ends.shape[0] - 1):
@@ -121,13 +121,13 @@ def fold_in(ends, words, counts, topics, theta, beta, factors, prior, max_passes
             while j < end:
                 add(fresh, 0, weight(counts[j], dot(row, 0, topics, words[j])), topics, words[j])
                 j += 1
-            if converge_documents(fresh, row, theta, d, prior) <= tolerance:
+            if update_theta(fresh, row, theta, d, prior) <= tolerance:
                 break
 
 
 @kernel
 def log_likelihoods(ends, words, counts, topics, theta, totals, tokens):
-    """Sum of n log P(word | document), and of n, over the words of each document that the model knows.
+    """Compute Σ n log P(word | document) and Σ n, over the words of each document in the model's vocabulary.
 
     totals   float64[d]  out
     tokens   float64[d]  out
@@ -144,13 +144,13 @@ def log_likelihoods(ends, words, counts, topics, theta, totals, tokens):
 
 @kernel
 def heldout_likelihood(ends, words, held, topics, theta, background, mix):
-    """Sum of n log P(word | document) over words that were held out, and of n; P is mixed with the background.
+    """Compute Σ n log P(word | document) over held-out tokens, and Σ n; P is mixed with the background.
 
     Same numbers as tests/reference/plsa.py::heldout_dense.
 
-    held        float[nnz]   in   how often each word was held out
-    background  float[v]     in   P(word) in what is learned from; words that have none there are passed over
-    mix         float        in   share of the background
+    held        float[nnz]   in   held-out count of each entry
+    background  float[v]     in   P(word) in the observed tokens; words with none there are skipped
+    mix         float        in   weight of the background
     """
     total, tokens = 0.0, 0.0
     for d in range(ends.shape[0] - 1):
@@ -167,7 +167,7 @@ def heldout_likelihood(ends, words, held, topics, theta, background, mix):
 
 @inlined
 def dot(x, i, y, a):
-    """Row i of x times row a of y."""
+    """Compute the dot product of row i of x and row a of y."""
     total = x[i, 0] * y[a, 0]
     for k in range(1, x.shape[1]):
         total += x[i, k] * y[a, k]
@@ -176,7 +176,7 @@ def dot(x, i, y, a):
 
 @inlined
 def dot_four(x, i, y, a, b, c, e):
-    """Row i of x times four rows of y."""
+    """Compute the dot products of row i of x and four rows of y."""
     zero = x[i, 0] - x[i, 0]
     p_a, p_b, p_c, p_e = zero, zero, zero, zero
     for k in range(x.shape[1]):
@@ -203,7 +203,7 @@ def add_four(to, i, x, w_a, a, w_b, b, w_c, c, w_e, e):
 
 @inlined
 def length_of(counts, first, last):
-    """Words of a document."""
+    """Return the number of tokens of a document."""
     length = counts.dtype.type(0)
     for j in range(first, last):
         length += counts[j]
@@ -212,14 +212,14 @@ def length_of(counts, first, last):
 
 @inlined
 def weight(count, p):
-    """n / p, or nothing where p is zero."""
+    """Return n / p, or zero if p is zero."""
     return count / p if p > 0 else p - p
 
 
 @inlined
 def take_logs(total, product, n_a, p_a, n_b, p_b, n_c, p_c, n_e, p_e):
-    """Add four times n log p to a total. Where all counts are one, as most are, by way of a product whose logarithm is taken
-    only now and then.
+    """Add four times n log p to a total. If all counts are one, as most are, the probabilities are multiplied first, and the
+    logarithm of the product is taken only now and then.
     """
     four = np.float64(p_a) * np.float64(p_b) * np.float64(p_c) * np.float64(p_e)
     if n_a == 1 and n_b == 1 and n_c == 1 and n_e == 1 and four > 1e-140:
@@ -234,13 +234,13 @@ def take_logs(total, product, n_a, p_a, n_b, p_b, n_c, p_c, n_e, p_e):
 
 @inlined
 def log_part(count, p):
-    """n log p, or nothing where p is zero."""
+    """Return n log p, or zero if p is zero."""
     return np.float64(count) * np.log(np.float64(p)) if p > 0 else 0.0
 
 
 @inlined
 def finish(new, old, kept, d):
-    """Row d times the old one, to sum one; with nothing to sum, the row that is kept."""
+    """Multiply row d by the old one and normalize it; if its sum is zero, use the row in `kept`."""
     total = new[d, 0] - new[d, 0]
     for k in range(new.shape[1]):
         new[d, k] *= old[d, k]
@@ -254,8 +254,8 @@ def finish(new, old, kept, d):
 
 
 @inlined
-def converge_documents(fresh, row, theta, d, prior):
-    """Put new topics into row d; give the largest change."""
+def update_theta(fresh, row, theta, d, prior):
+    """Write new topics to row d; return the largest change."""
     total = fresh[0, 0] - fresh[0, 0]
     for k in range(theta.shape[1]):
         fresh[0, k] *= row[0, k]

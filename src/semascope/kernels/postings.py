@@ -1,4 +1,4 @@
-"""Scores of documents by the words they have in common with a query, and which scores are best."""
+"""Scores of documents by the words that they share with a query, and top-k selection."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ import numpy as np
 from semascope.kernels.jit import kernel, strict_kernel
 
 PIECE = 64
-"""Scores that are looked over at once for one that is good enough."""
+"""Number of scores tested at once for one above the threshold."""
 
 
 @kernel
 def bm25_weights(ends, documents, counts, lengths, rarity, mean_length, saturation, normalization, weights):
-    """What each posting adds to the score of its document.
+    """Compute the contribution of each posting to the score of its document.
 
     Same numbers as ``rarity * counts / (counts + saturation * (1 - normalization + normalization * lengths / mean_length))``.
 
     ends           int64[v + 1]   in   postings of word w are [ends[w]:ends[w + 1]] of the others
     documents      int32[nnz]     in
     counts         float32[nnz]   in
-    lengths        float32[d]     in   words of each document
+    lengths        float32[d]     in   tokens of each document
     rarity         float32[v]     in   of each word
     weights        float32[nnz]   out
     """
@@ -33,15 +33,15 @@ def bm25_weights(ends, documents, counts, lengths, rarity, mean_length, saturati
 
 @strict_kernel
 def add_postings(ends, documents, weights, query_ends, words, factors, first, scores):
-    """Add to the score of each document what its words that are in a query weigh.
+    """Add the weights of each document's query words to its score.
 
     Same numbers as ``scores[:, first:] += queries @ weights``, with queries and weights as sparse matrices.
 
     ends, documents, weights          in       postings by word
     query_ends   int64[q + 1]         in       words of query i are [query_ends[i]:query_ends[i + 1]] of the two others
-    words        int32[m]             in       -1 for a word that has no postings
-    factors      float32[m]           in       what the postings of each are multiplied by
-    first                             in       where the first of the documents has its score
+    words        int32[m]             in       -1 for a word without postings
+    factors      float32[m]           in       factor of the postings of each
+    first                             in       column of the first document in `scores`
     scores       float32[q, d]        in, out
     """
     for query in range(len(query_ends) - 1):
@@ -56,24 +56,24 @@ def add_postings(ends, documents, weights, query_ends, words, factors, first, sc
 
 @strict_kernel
 def best_scores(scores, allowed, least, numbers, best):
-    """The largest scores, best first, and the documents that have them; of equal ones those with lower numbers.
+    """Select the largest scores, best first, and their documents; ties go to lower ids.
 
-    Scores of at most `least` do not count. Those found so far are a heap, the worst on top. Same numbers as
+    Scores of at most `least` do not count. The current best are a heap, the worst on top. Same numbers as
     tests/reference/postings.py::best_scores.
 
     scores      float32[d]     in
-    allowed     bool[d]        in   which documents are wanted; empty if all are
+    allowed     bool[d]        in   documents to consider; empty for all
     numbers     int32[k]       out
     best        float32[k]     out
 
-    Returns how many were found.
+    Returns the number of documents selected.
     """
     k, found, worst, n = len(numbers), 0, np.float32(least), len(scores)
     for first in range(0, n, PIECE):
         last = min(first + PIECE, n)
         piece, any_good = scores[first:last], np.int32(last - first < PIECE)
         if not any_good:
-            for i in range(PIECE):  # of numbers as wide as scores, and not of truth values: vector instructions do them
+            for i in range(PIECE):  # an accumulator as wide as scores, not a bool, so that the loop is vectorized
                 any_good |= np.int32(1) if piece[i] > worst else np.int32(0)
         if not any_good:
             continue
@@ -82,21 +82,21 @@ def best_scores(scores, allowed, least, numbers, best):
                 continue
             if found < k:
                 found += 1
-                lift(best, numbers, found - 1, scores[d], d)
+                sift_up(best, numbers, found - 1, scores[d], d)
             else:
-                sink(best, numbers, k, scores[d], d)
+                sift_down(best, numbers, k, scores[d], d)
             if found == k:
                 worst = best[0]
-    for size in range(found - 1, 0, -1):  # the worst goes to the end, again and again
+    for size in range(found - 1, 0, -1):  # move the worst to the end, repeatedly
         score, number = best[size], numbers[size]
         best[size], numbers[size] = best[0], numbers[0]
-        sink(best, numbers, size, score, number)
+        sift_down(best, numbers, size, score, number)
     return found
 
 
 @strict_kernel
-def lift(best, numbers, at, score, number):
-    """Put a score at the end of a heap, and lift it to its place."""
+def sift_up(best, numbers, at, score, number):
+    """Append a score to a heap and sift it up."""
     while at > 0:
         above = (at - 1) // 2
         if best[above] < score or (best[above] == score and numbers[above] > number):
@@ -107,8 +107,8 @@ def lift(best, numbers, at, score, number):
 
 
 @strict_kernel
-def sink(best, numbers, size, score, number):
-    """Put a score on top of a heap in place of what is there, and let it sink to its place."""
+def sift_down(best, numbers, size, score, number):
+    """Replace the top of a heap and sift it down."""
     at = 0
     while True:
         below = 2 * at + 1
@@ -125,12 +125,12 @@ def sink(best, numbers, size, score, number):
 
 
 LANES = 64
-"""Running sums and maxima side by side: each is in step with others, so that vector instructions do them."""
+"""Number of independent accumulators, so that sums and maxima are vectorized."""
 
 
 @kernel
 def mean_and_largest(scores):
-    """Mean and largest of some scores; 0 and 0 if there are none."""
+    """Compute mean and maximum of the scores; 0 and 0 if there are none."""
     if len(scores) == 0:
         return np.float64(0), np.float32(0)
     largest, total = np.full(LANES, scores[0]), np.float64(0)
@@ -150,7 +150,7 @@ def mean_and_largest(scores):
 
 @kernel
 def fuse(one, of_one, other, of_other, less):
-    """Make a weighted sum of two scores of the one, in its own memory.
+    """Compute a weighted sum of two scores, in the memory of the first.
 
     Same numbers as ``of_one * one + of_other * other - less``.
     """
@@ -160,17 +160,17 @@ def fuse(one, of_one, other, of_other, less):
 
 @kernel
 def likelihoods_of_few(ends, words, counts, lengths, theta, topics, background, asked, often, mu, share, chosen, scores):
-    """Likelihood of a query in some documents: their own words, smoothed, mixed with those of their topics.
+    """Compute the query likelihood of some documents: their own words, smoothed, mixed with those of their topics.
 
     Same numbers as the chosen columns of `semascope.retrieval.likelihood.likelihood_scores`, in single precision.
 
     ends … counts                    in   entries by document, words ascending
-    lengths     float32[d]           in   words of each document
+    lengths     float32[d]           in   tokens of each document
     theta       float32[d, k]        in   P(topic | document)
     topics      float32[v, k]        in   P(word | topic)
     background  float32[v]           in   P(word)
     asked       int32[q]             in   words of the query
-    often       float32[q]           in   how often it has them
+    often       float32[q]           in   their counts in the query
     chosen      int32[m]             in   documents
     scores      float32[m]           out
     """

@@ -1,4 +1,4 @@
-"""Ask for memory before it is needed: the rows that a kernel will read next are on their way while it works on others."""
+"""Memory prefetching: the rows that a kernel will read next are loaded while it works on others."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from semascope.kernels.jit import inlined, intrinsic
 ir = cgutils.ir  # type: ignore[attr-defined]
 
 READ, KEEP, DATA = 0, 2, 1
-"""What LLVM's prefetch is told: it will be read, it should stay in the nearer caches, it is not code."""
+"""Arguments of LLVM's prefetch: for reading, high locality, data cache."""
 
 LINE = 16
-"""Numbers of single precision in a line of the cache."""
+"""Single-precision numbers in a cache line."""
 
 
 @inlined
 def prefetch_row(table, row):
-    """Ask for a row of a table."""
+    """Prefetch a row of a table."""
     prefetch_columns(table, row, 0, table.shape[1])
 
 
 @inlined
 def prefetch_columns(table, row, first, last):
-    """Ask for some columns of a row."""
+    """Prefetch some columns of a row."""
     for k in range(first, last, LINE):
         prefetch(table, row, k)
 
 
 @intrinsic
 def prefetch(typing_context, table, row, column):
-    """Ask for the memory around an entry of a table; nothing is read, so a place outside does no harm."""
+    """Prefetch the memory around an entry of a table; nothing is read, so an index out of bounds does no harm."""
 
     def generate(context, builder, signature, arguments):
         array = context.make_array(signature.args[0])(context, builder, arguments[0])

@@ -1,9 +1,9 @@
-"""Documents of a stream that are kept for a while, so that their words can be looked at again when more is known.
+"""Replay buffer of a stream: documents that are kept for a while, so that their tokens can be reassigned when more is known.
 
-A document is open while particles differ in what its words are due to. Once all of them come from one that was there after it,
-it is settled: its words are then due to its labels in shares, the same for all particles, which are made better time and again
-by what is known of all other words (CVB0; Asuncion et al. 2009). A word that is due to one label alone would hold on to it: its
-own label is where it has been met most.
+A document is open while particles differ in its assignments. Once all particles descend from one that came after it, it is
+closed: its tokens are then assigned to its labels in fractions, the same for all particles, which are refined repeatedly using
+the counts of all other tokens (CVB0; Asuncion et al. 2009). A word that occurs with one label only would stay there: its own
+label is where it has most of its counts.
 """
 
 from __future__ import annotations
@@ -21,27 +21,27 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FIRST, OPEN, LAST, TICK, NEW = range(5)
-"""Places in `Memory.numbers`."""
+"""Indices into `ReplayBuffer.numbers`."""
 
 GROWTH = 0.2
-"""Settled documents are rejuvenated when so many words have come since, as a share of theirs."""
+"""Closed documents are rejuvenated when this many tokens have been learned since, as a fraction of theirs."""
 
 TOKENS, ENTRIES, SLOTS, LABELS = range(4)
-"""Columns of `Memory.firsts`."""
+"""Columns of `ReplayBuffer.firsts`."""
 
 
 class ReplayBuffer(NamedTuple):
-    """Documents that are remembered, the oldest first.
+    """Documents of the replay buffer, the oldest first.
 
-    firsts     int64[d + 1, 4]  how many words, entries, pairs and labels there are before each document
+    firsts     int64[d + 1, 4]  number of tokens, entries, pairs and labels before each document
     counts     float32[e]       of entries
     slots      int32[s]         pairs: by document, by entry, then by label
-    shares     float32[s]       how much of the word is due to the label, of settled documents
+    shares     float32[s]       fraction of the word assigned to the label, of closed documents
     labels     int32[l]
-    ticks      int64[d]         when each was learned, in units of forgetting
-    open       int16[o, p]      of each word of open documents and each particle, which of the labels it is due to
-    ancestors  int16[q, p]      of open documents: the particle after it that each one of now comes from
-    numbers    int64[5]         first document, first that is open, last + 1; tick now; words since they were rejuvenated
+    ticks      int64[d]         when each was learned, in ticks of forgetting
+    open       int16[o, p]      label of each token of open documents under each particle, as a position among the document's
+    ancestors  int16[q, p]      of open documents: the particle after it that each current one descends from
+    numbers    int64[5]         first document, first that is open, last + 1; tick now; tokens since the last rejuvenation
     """
 
     firsts: NDArray[np.int64]
@@ -57,14 +57,14 @@ class ReplayBuffer(NamedTuple):
 
 @strict_kernel
 def copy(source, target):
-    """Copy an array; NumPy's way, with its messages for arrays of other sizes, takes long to compile."""
+    """Copy an array; NumPy's way, with its messages for mismatched sizes, takes long to compile."""
     for i in range(len(source)):
         target[i] = source[i]
 
 
 @strict_kernel
-def can_take(memory, n_tokens, n_entries, n_labels):
-    """Whether there is room for one more document."""
+def has_space(memory, n_tokens, n_entries, n_labels):
+    """Return whether there is room for one more document."""
     last = memory.numbers[LAST]
     used = memory.firsts[last]
     if last + 1 >= len(memory.firsts) or last - memory.numbers[OPEN] >= len(memory.ancestors):
@@ -76,19 +76,19 @@ def can_take(memory, n_tokens, n_entries, n_labels):
 
 @strict_kernel
 def open_words(memory):
-    """Words of open documents."""
+    """Return the number of tokens of open documents."""
     return memory.firsts[memory.numbers[LAST], TOKENS] - memory.firsts[memory.numbers[OPEN], TOKENS]
 
 
 @strict_kernel
-def settled_words(memory):
-    """Words of settled documents."""
+def closed_words(memory):
+    """Return the number of tokens of closed documents."""
     return memory.firsts[memory.numbers[OPEN], TOKENS] - memory.firsts[memory.numbers[FIRST], TOKENS]
 
 
 @strict_kernel
-def take(tables, memory, words, counts, labels, n_tokens):
-    """Take a document at the end of the memory, open; nothing is chosen for its words yet."""
+def append_document(tables, memory, words, counts, labels, n_tokens):
+    """Append an open document to the buffer; its tokens are not assigned yet."""
     last = memory.numbers[LAST]
     used, following = memory.firsts[last], memory.firsts[last + 1]
     at = used[SLOTS]
@@ -108,10 +108,10 @@ def take(tables, memory, words, counts, labels, n_tokens):
 
 
 @strict_kernel
-def converge_buffer(memory, ancestors):
-    """After particles took the places of others: settle the documents for which all come from one; those are the oldest."""
+def close_documents(memory, ancestors):
+    """Close the documents for which all particles descend from one after resampling; those are the oldest."""
     n_particles, n_open = len(ancestors), memory.numbers[LAST] - memory.numbers[OPEN]
-    old, settled = np.empty(n_particles, np.int16), 0
+    old, n_closed = np.empty(n_particles, np.int16), 0
     first = memory.firsts[memory.numbers[OPEN], TOKENS]
     for number in range(n_open):
         copy(memory.ancestors[number], old)
@@ -119,21 +119,21 @@ def converge_buffer(memory, ancestors):
         for p in range(n_particles):
             memory.ancestors[number, p] = old[ancestors[p]]
             alike = alike and old[ancestors[p]] == old[ancestors[0]]
-        if alike and settled == number:
-            share_out(memory, memory.numbers[OPEN] + number, old[ancestors[0]], first)
-            settled += 1
-    memory.numbers[OPEN] += settled
+        if alike and n_closed == number:
+            assign_closed(memory, memory.numbers[OPEN] + number, old[ancestors[0]], first)
+            n_closed += 1
+    memory.numbers[OPEN] += n_closed
     passed, left = memory.firsts[memory.numbers[OPEN], TOKENS] - first, open_words(memory)
     for token in range(left if passed > 0 else 0):
         copy(memory.open[token + passed], memory.open[token])
-    for number in range(n_open - settled if settled > 0 else 0):
-        copy(memory.ancestors[number + settled], memory.ancestors[number])
-    return settled
+    for number in range(n_open - n_closed if n_closed > 0 else 0):
+        copy(memory.ancestors[number + n_closed], memory.ancestors[number])
+    return n_closed
 
 
 @strict_kernel
-def share_out(memory, document, particle, first):
-    """Return each word of a document wholly to the label that a particle has chosen for it; `open` begins with word `first`."""
+def assign_closed(memory, document, particle, first):
+    """Assign each token of a document fully to the label chosen by a particle; its part of `open` begins at token `first`."""
     begin, end = memory.firsts[document], memory.firsts[document + 1]
     n_labels = end[LABELS] - begin[LABELS]
     for slot in range(begin[SLOTS], end[SLOTS]):
@@ -148,9 +148,9 @@ def share_out(memory, document, particle, first):
 
 @strict_kernel
 def revisit(tables, memory, document, alpha, eta, keeping):
-    """Share out the words of a settled document anew, one entry after the other, by all that particles agree on beside it.
+    """Reassign the tokens of a closed document, entry by entry, by the counts common to all particles without the entry itself.
 
-    keeping   in   what a word counts for after one tick
+    keeping   in   weight of a token after one tick
     """
     begin, end = memory.firsts[document], memory.firsts[document + 1]
     labels = memory.labels[begin[LABELS] : end[LABELS]]
@@ -189,7 +189,7 @@ def revisit(tables, memory, document, alpha, eta, keeping):
 
 @strict_kernel
 def share_evenly(tables, memory, document, keeping):
-    """Return each word of a settled document to all its labels alike."""
+    """Divide each token of a closed document evenly among its labels."""
     begin, end = memory.firsts[document], memory.firsts[document + 1]
     labels = memory.labels[begin[LABELS] : end[LABELS]]
     amount, slot = keeping ** (memory.numbers[TICK] - memory.ticks[document]), begin[SLOTS]
@@ -205,7 +205,7 @@ def share_evenly(tables, memory, document, keeping):
 
 @strict_kernel
 def rejuvenate(tables, memory, passes, alpha, eta, keeping):
-    """Forget what the words of settled documents are due to, and find it anew with all that is known now."""
+    """Discard the assignments of closed documents and infer them anew with all current counts."""
     for document in range(memory.numbers[FIRST], memory.numbers[OPEN]):
         share_evenly(tables, memory, document, keeping)
     for _ in range(passes):
@@ -216,17 +216,17 @@ def rejuvenate(tables, memory, passes, alpha, eta, keeping):
 
 @strict_kernel
 def resample(tables, memory, n_drawn, most, burst, alpha, eta, keeping, seeds):
-    """Let particles take the places of others; look again at documents that are settled thereby, and let go of the oldest.
+    """Resample the particles; refine the documents that are closed as a result, and drop the oldest.
 
-    n_drawn   in   particles to draw: all, or one for all places
-    most      in   words to remember
-    burst     in   how often to look
+    n_drawn   in   particles to draw: all, or one for all
+    most      in   maximum number of tokens in the buffer
+    burst     in   refinement passes
     """
     ancestors = np.empty(len(tables.logs), np.int16)
     draw_ancestors(tables.logs, n_drawn, uniform(seeds[1] ^ np.uint64(tables.numbers[N_RESAMPLED])), ancestors)
     copy_particles(tables, ancestors)
     first = memory.numbers[OPEN]
-    converge_buffer(memory, ancestors)
+    close_documents(memory, ancestors)
     for document in range(first, memory.numbers[OPEN]):
         if burst > 0:
             share_evenly(tables, memory, document, keeping)
@@ -243,19 +243,19 @@ def learn_documents(
     tables, memory, ends, words, counts, label_ends, labels, first, last, alpha, eta, published, threshold, most, most_open,
     burst, passes, keeping, seeds, scores,
 ):  # fmt: skip
-    """Learn documents one after the other; documents without words or labels teach nothing.
+    """Learn documents one after the other; those without words or labels are skipped.
 
-    ends, words, counts, label_ends, labels   in   documents and their labels, as `Rows` and `LabelRows` have them
-    first, last            in    which of them
-    threshold              in    resample when the particles are worth no more than this many
-    most                   in    words to remember
-    most_open              in    words of open documents to remember: when there are more, one particle is drawn for all places
-    burst                  in    how often to look again at a document when it is settled
-    passes                 in    how often to look at all settled documents when they are rejuvenated
-    seeds    uint64[2]     in    of learning, and of particles taking others' places
-    scores   float64[2]    out   Σ log P(word | all before), words
+    ends, words, counts, label_ends, labels   in   documents and their labels, as in `CSR` and `LabelRows`
+    first, last            in    range of documents
+    threshold              in    resample when the effective sample size is at most this
+    most                   in    maximum number of tokens in the buffer
+    most_open              in    maximum number of tokens of open documents: above it, one particle is drawn to replace all
+    burst                  in    refinement passes over a document when it is closed
+    passes                 in    passes over all closed documents when they are rejuvenated
+    seeds    uint64[2]     in    of learning and of resampling
+    scores   float64[2]    out   Σ log P(word | all before), tokens
 
-    Returns the next document: before the last where there is no room for it.
+    Returns the next document: before the last if it does not fit into the buffer.
     """
     n_particles = len(tables.logs)
     logs, before = np.empty(n_particles), np.empty(n_particles)
@@ -268,10 +268,10 @@ def learn_documents(
             largest = max(largest, words[j])
         if n_tokens == 0 or len(its_labels) == 0:
             continue
-        if not has_room(tables, n_entries * len(its_labels)) or not can_take(memory, n_tokens, n_entries, len(its_labels)):
+        if not has_room(tables, n_entries * len(its_labels)) or not has_space(memory, n_tokens, n_entries, len(its_labels)):
             return document
         tables.numbers[N_WORDS] = max(tables.numbers[N_WORDS], largest + 1)
-        take(tables, memory, words[own], its_counts, its_labels, n_tokens)
+        append_document(tables, memory, words[own], its_counts, its_labels, n_tokens)
         random = mix(mix(seeds[0]) ^ np.uint64(tables.numbers[N_DOCUMENTS]))
         copy(tables.logs, before)
         at, slots = open_words(memory) - n_tokens, memory.firsts[memory.numbers[LAST] - 1, SLOTS]
@@ -283,11 +283,11 @@ def learn_documents(
         scores[1] += n_tokens
         tables.numbers[N_DOCUMENTS] += 1
         if len(its_labels) == 1:
-            memory.numbers[LAST] -= 1  # there is nothing to share out
+            memory.numbers[LAST] -= 1  # its tokens need no refinement
         many = open_words(memory) > most_open
         if many or effective_sample_size(tables.logs) <= threshold:
             resample(tables, memory, 1 if many else n_particles, most, burst, alpha, eta, keeping, seeds)
         memory.numbers[NEW] += n_tokens if len(its_labels) > 1 else 0
-        if passes > 0 and memory.numbers[NEW] > GROWTH * settled_words(memory):
+        if passes > 0 and memory.numbers[NEW] > GROWTH * closed_words(memory):
             rejuvenate(tables, memory, passes, alpha, eta, keeping)
     return last

@@ -1,4 +1,4 @@
-"""Weights of particles, and particles that take the places of others."""
+"""Particle weights and resampling."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from semascope.kernels.particle_filter import N_PAIRS, N_RESAMPLED, N_ROWS
 
 @strict_kernel
 def extremes(values):
-    """The smallest and the largest number; NumPy's way takes long to compile."""
+    """Return the minimum and maximum; NumPy's functions take long to compile."""
     least = most = values[0]
     for value in values:
         least, most = min(least, value), max(most, value)
@@ -19,7 +19,7 @@ def extremes(values):
 
 @strict_kernel
 def effective_sample_size(logs):
-    """Number of particles that the weights are worth: (Σ ω)² / Σ ω²."""
+    """Compute the effective sample size: (Σ ω)² / Σ ω²."""
     _, most = extremes(logs)
     total = squares = 0.0
     for log in logs:
@@ -31,7 +31,7 @@ def effective_sample_size(logs):
 
 @strict_kernel
 def log_mean(logs, weights):
-    """Logarithm of the mean of exp(logs) by the weights, which are logarithms too."""
+    """Compute log of the weighted mean of exp(logs); `weights` are logarithms too."""
     (_, most), (_, heaviest) = extremes(logs), extremes(weights)
     total = of_all = 0.0
     for p in range(len(logs)):
@@ -43,9 +43,9 @@ def log_mean(logs, weights):
 
 @strict_kernel
 def draw_ancestors(logs, n_drawn, offset, ancestors):
-    """Draw which particle takes the place of each, in proportion to weights; those that live on stay where they are.
+    """Draw the ancestor of each particle in proportion to the weights; survivors stay in place.
 
-    n_drawn     in    particles to draw, at even distances (systematic resampling); all of them, or one for all places
+    n_drawn     in    particles to draw by systematic resampling: all of them, or one for all
     offset      in    a random number from 0 to 1
     ancestors   int16[p]   out
     """
@@ -75,7 +75,7 @@ def draw_ancestors(logs, n_drawn, offset, ancestors):
 
 @strict_kernel
 def copy_particles(tables, ancestors):
-    """Put particles in the place of others: only where they differ. What all of them have then joins what they share."""
+    """Replace particles by their ancestors, only where they differ. Values common to all move to the shared base."""
     kept = 0
     row = np.empty(len(ancestors))
     for number in range(tables.numbers[N_ROWS]):
@@ -109,7 +109,7 @@ def copy_particles(tables, ancestors):
 
 @strict_kernel
 def reset_weights(tables, factor):
-    """Let everything that is known count for less."""
+    """Scale down all counts by a forgetting factor."""
     tables.base[: tables.numbers[N_PAIRS]] *= factor
     for row in range(tables.numbers[N_ROWS]):
         for p in range(tables.differ.shape[1]):

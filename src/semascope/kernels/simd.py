@@ -1,7 +1,7 @@
-"""Eight numbers at once, or groups of eight: the vector registers of the processor, as a type that kernels can work with.
+"""SIMD type for kernels: eight numbers, or groups of eight, in vector registers.
 
-The compiler makes vector instructions of a loop over a long row by itself. Over short pieces that lie here and there it does
-not: it cannot know that what is written in one place is not what is read next in another. With this type it need not know.
+The compiler vectorizes a loop over a long row by itself, but not over short scattered pieces: it cannot rule out that a write
+aliases the next read. With this type it need not.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ WIDTH = 8
 """Numbers in a group of lanes."""
 
 TO_INTEGER = 1.5 * 2.0**52
-"""Added to a number of at most 2^51, it leaves the nearest integer in the last bits; processors convert so much sooner."""
+"""Added to a number of at most 2^51, it leaves the nearest integer in the low bits: the fastest conversion."""
 
 BITS_OF_IT = int(np.array([TO_INTEGER]).view(np.int64)[0])
 
@@ -31,7 +31,7 @@ FLAGS = tuple(sorted(FAST))
 
 
 class LanesType(types.Type):
-    """Groups of eight floating-point numbers of a type."""
+    """Type of groups of eight floating-point numbers."""
 
     def __init__(self, dtype, groups=1):
         self.dtype, self.groups = dtype, groups
@@ -40,55 +40,55 @@ class LanesType(types.Type):
 
 @register_model(LanesType)
 class LanesModel(models.PrimitiveModel):
-    """Vectors, as LLVM has them: one, or an array of several."""
+    """LLVM representation of lanes: one vector, or an array of several."""
 
     def __init__(self, manager, lanes):
         vector = ir.VectorType(manager.lookup(lanes.dtype).get_value_type(), WIDTH)
         super().__init__(manager, lanes, vector if lanes.groups == 1 else ir.ArrayType(vector, lanes.groups))
 
 
-def _loading(groups):
-    """An intrinsic that loads so many groups of lanes."""
+def _create_load(groups):
+    """Create an intrinsic that loads this many groups of lanes."""
 
     @intrinsic
     def load_lanes(typing_context, table, row, column):
         def generate(context, builder, signature, arguments):
-            places = _places(context, builder, signature.args[0], arguments, groups)
-            return _joined(builder, [_load(builder, *place) for place in places])
+            places = _addresses(context, builder, signature.args[0], arguments, groups)
+            return _join_groups(builder, [_load(builder, *place) for place in places])
 
         return LanesType(table.dtype, groups)(table, row, column), generate
 
     return load_lanes
 
 
-load, load_three, load_six = _loading(1), _loading(3), _loading(6)
-"""Eight numbers of a row, from a column on; or three or six times as many."""
+load, load_three, load_six = _create_load(1), _create_load(3), _create_load(6)
+"""Load eight numbers of a row, from a column on; or three or six times as many."""
 
 
-def _spreading(groups):
-    """An intrinsic that spreads a number over so many groups of lanes."""
+def _create_spread(groups):
+    """Create an intrinsic that broadcasts a number to this many groups of lanes."""
 
     @intrinsic
     def spread_number(typing_context, number):
         def generate(context, builder, signature, arguments):
-            return _joined(builder, [_spread(builder, arguments[0])] * groups)
+            return _join_groups(builder, [_spread(builder, arguments[0])] * groups)
 
         return LanesType(number, groups)(number), generate
 
     return spread_number
 
 
-spread, spread_three, spread_six = _spreading(1), _spreading(3), _spreading(6)
-"""One number in all lanes, of one group, three or six."""
+spread, spread_three, spread_six = _create_spread(1), _create_spread(3), _create_spread(6)
+"""Broadcast a number to all lanes of one group, three or six."""
 
 
 @intrinsic
 def store(typing_context, table, row, column, lanes):
-    """Write numbers into a row, from a column on."""
+    """Write lanes to a row, from a column on."""
 
     def generate(context, builder, signature, arguments):
         *where, numbers = arguments
-        places = _places(context, builder, signature.args[0], where, lanes.groups)
+        places = _addresses(context, builder, signature.args[0], where, lanes.groups)
         for (place, align), group in zip(places, _groups(builder, numbers), strict=True):
             builder.store(group, place).align = align
         return context.get_dummy_value()
@@ -98,12 +98,12 @@ def store(typing_context, table, row, column, lanes):
 
 @intrinsic
 def add_rounded(typing_context, table, row, column, lanes, scale):
-    """Add numbers, times a scale and rounded, to integers of a row; they may be 2^51 at most."""
+    """Add lanes, times a scale and rounded, to integers of a row; they may be 2^51 at most."""
 
     def generate(context, builder, signature, arguments):
         *where, numbers, factor = arguments
         integers, doubles = (ir.VectorType(kind, WIDTH) for kind in (ir.IntType(64), ir.DoubleType()))
-        places = _places(context, builder, signature.args[0], where, lanes.groups)
+        places = _addresses(context, builder, signature.args[0], where, lanes.groups)
         for (place, align), group in zip(places, _groups(builder, numbers), strict=True):
             wide = group if group.type == doubles else builder.fpext(group, doubles)
             scaled = builder.fmul(wide, _spread(builder, factor), flags=FLAGS)
@@ -117,7 +117,7 @@ def add_rounded(typing_context, table, row, column, lanes, scale):
 
 @intrinsic
 def larger(typing_context, a, b):
-    """The larger number in each lane."""
+    """Return the larger number in each lane."""
 
     def generate(context, builder, signature, arguments):
         return builder.select(builder.fcmp_ordered(">", *arguments), *arguments)
@@ -127,7 +127,7 @@ def larger(typing_context, a, b):
 
 @intrinsic
 def total(typing_context, lanes):
-    """Sum of the lanes."""
+    """Return the sum of the lanes."""
 
     def generate(context, builder, signature, arguments):
         (vector,) = arguments
@@ -140,10 +140,10 @@ def total(typing_context, lanes):
     return lanes.dtype(lanes), generate
 
 
-def _places(context, builder, table, arguments, groups):
-    """Where groups of numbers begin, one after the other: addresses of vectors, and what these are multiples of."""
+def _addresses(context, builder, table, arguments, groups):
+    """Return the vector addresses of consecutive groups of numbers, and their alignment."""
     if table.layout != "C":
-        msg = f"numbers of a row must lie one after the other, but the order of the table is {table.layout!r}"
+        msg = f"numbers of a row must be contiguous, but the memory layout of the table is {table.layout!r}"
         raise TypingError(msg)
     array = context.make_array(table)(context, builder, arguments[0])
     shape, strides = (cgutils.unpack_tuple(builder, part) for part in (array.shape, array.strides))
@@ -170,14 +170,14 @@ def _spread(builder, number):
 
 
 def _groups(builder, lanes):
-    """The vectors that lanes are made of."""
+    """Return the vectors of lanes."""
     if isinstance(lanes.type, ir.VectorType):
         return [lanes]
     return [builder.extract_value(lanes, group) for group in range(lanes.type.count)]
 
 
-def _joined(builder, groups):
-    """Lanes that are made of vectors."""
+def _join_groups(builder, groups):
+    """Combine vectors to lanes."""
     if len(groups) == 1:
         return groups[0]
     lanes = ir.Constant(ir.ArrayType(groups[0].type, len(groups)), ir.Undefined)
@@ -187,7 +187,7 @@ def _joined(builder, groups):
 
 
 def _add_arithmetic(function, instruction):
-    """Let kernels work on lanes lane by lane; one group goes with each of several."""
+    """Register an arithmetic operator on lanes; one group is broadcast against several."""
 
     @infer_global(function)
     class LaneByLane(AbstractTemplate):
@@ -201,7 +201,7 @@ def _add_arithmetic(function, instruction):
         many = signature.return_type.groups
         ones, others = (_groups(builder, lanes) for lanes in arguments)
         pairs = zip(*(found * (many // len(found)) for found in (ones, others)), strict=True)
-        return _joined(builder, [getattr(builder, instruction)(*pair, flags=FLAGS) for pair in pairs])
+        return _join_groups(builder, [getattr(builder, instruction)(*pair, flags=FLAGS) for pair in pairs])
 
 
 for _function, _instruction in ((operator.add, "fadd"), (operator.sub, "fsub"), (operator.mul, "fmul")):

@@ -1,6 +1,6 @@
-"""A sparse matrix times a block of vectors, and its transpose times what came out: one pass of a block method.
+"""Products of a sparse matrix with a block of vectors, and of its transpose with the result: one pass of a block method.
 
-As in em.py a pass goes over a shard by document and then by word, so that large tables are touched once and in order.
+As in plsa.py, a pass visits a shard by document and then by word, so that large tables are read once and in order.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from semascope.kernels.prefetch import prefetch, prefetch_columns
 from semascope.kernels.simd import WIDTH, add_rounded, load, load_six, load_three, spread, spread_six, spread_three, store
 
 WIDE, HALF = 6 * WIDTH, 3 * WIDTH
-"""Columns that are summed at once, in registers of the processor."""
+"""Columns that are summed at once, in registers."""
 
 AHEAD = 16
-"""Entries from here to the one whose row is asked for."""
+"""Prefetch distance in entries."""
 
 NEXT = 4
-"""Words from here to the one whose totals are asked for."""
+"""Prefetch distance in words."""
 
 
 @inlined
 def sum_six(numbers, values, first, last, table, column):
-    """Rows of a table, each times its value, added up: six groups of lanes from a column on."""
+    """Sum rows of a table, each times its value: six groups of lanes from a column on."""
     total = spread_six(table.dtype.type(0))
     for j in range(first, last):
         prefetch_columns(table, numbers[min(j + AHEAD, len(numbers) - 1)], column, column + WIDE)
@@ -33,7 +33,7 @@ def sum_six(numbers, values, first, last, table, column):
 
 @inlined
 def sum_three(numbers, values, first, last, table, column):
-    """The same of three groups."""
+    """Sum like `sum_six`, three groups."""
     total = spread_three(table.dtype.type(0))
     for j in range(first, last):
         total += spread(values[j]) * load_three(table, numbers[j], column)
@@ -42,7 +42,7 @@ def sum_three(numbers, values, first, last, table, column):
 
 @inlined
 def sum_one(numbers, values, first, last, table, column):
-    """The same of one group."""
+    """Sum like `sum_six`, one group."""
     total = spread(table.dtype.type(0))
     for j in range(first, last):
         total += spread(values[j]) * load(table, numbers[j], column)
@@ -51,7 +51,7 @@ def sum_one(numbers, values, first, last, table, column):
 
 @inlined
 def sum_column(numbers, values, first, last, table, column):
-    """The same of one column."""
+    """Sum like `sum_six`, one column."""
     total = table.dtype.type(0)
     for j in range(first, last):
         total += values[j] * table[numbers[j], column]
@@ -60,11 +60,11 @@ def sum_column(numbers, values, first, last, table, column):
 
 @kernel
 def project_documents(ends, words, values, basis, rows):
-    """The pass by document: A X.
+    """Run the pass by document: A X.
 
-    Same numbers as ``A @ X``. The last columns go with some before them, which are summed again to the same numbers.
+    Same numbers as ``A @ X``. The last columns are summed together with some before them, which yields the same numbers again.
 
-    ends, words, values          in   entries by document, with what the matrix has there
+    ends, words, values          in   entries by document, with the values of the matrix
     basis      float[v, b]       in   X
     rows       float[d, b]       out  A X
     """
@@ -88,15 +88,15 @@ def project_documents(ends, words, values, basis, rows):
 
 @kernel
 def project_words(distinct, ends, documents, values, rows, totals, scale, first_word, last_word):
-    """The pass by word: Aᵀ (A X), added to exact totals.
+    """Run the pass by word: Aᵀ (A X), added to exact totals.
 
     Same numbers as ``A.T @ rows``, times `scale` and rounded.
 
     distinct, ends, documents  in       entries by word
-    values                     in       what the matrix has there, by word too
+    values                     in       values of the matrix, by word too
     rows       float[d, b]     in       A X
     totals     int64[v, b]     in, out  sums times `scale`, rounded; at most 2^51
-    first_word, last_word      in       the distinct words to add
+    first_word, last_word      in       range of distinct words to add
     """
     width = rows.shape[1]
     for number in range(first_word, last_word):
@@ -120,7 +120,7 @@ def project_words(distinct, ends, documents, values, rows, totals, scale, first_
 
 @kernel
 def entries_of_product(ends, words, rows, basis, entries):
-    """Entries of a product of two thin tables, only where a sparse matrix has any.
+    """Compute the product of two thin tables, only at the nonzero positions of a sparse matrix.
 
     Same numbers as ``(rows @ basis.T)[documents, words]``.
 
@@ -141,7 +141,7 @@ def entries_of_product(ends, words, rows, basis, entries):
 
 @kernel
 def squares_of_columns(rows, weights):
-    """Sum of squares of each column, rows weighted.
+    """Compute the weighted sum of squares of each column.
 
     Same numbers as ``weights @ rows**2``.
 

@@ -1,4 +1,4 @@
-"""Text to counts in one pass: UTF-8 text is cut into words, which a hash table numbers; n-grams are numbered as pairs."""
+"""Tokenize and count in one pass: UTF-8 text is split into words, and a hash table assigns ids. N-grams are stored as pairs."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ HEAD = 0  # first eight bytes of the word, the rest zero
 HASH = 1
 START = 2  # the word is letters[START:START + LENGTH]
 LENGTH = 3
-TOTAL = 4  # how often it was met
-LAST_ROW = 5  # last document it was met in
-LAST_AT = 6  # where that document's count of it stands
+TOTAL = 4  # number of occurrences
+LAST_ROW = 5  # last document it occurred in
+LAST_AT = 6  # position of its count in that document
 FIELDS = 8
 
 
 @strict_kernel
 def fill_buckets(buckets, records, n_words):
-    """Put all words into empty buckets."""
+    """Insert all words into empty buckets."""
     mask = buckets.shape[0] - 1
     for word in range(n_words):
         bucket = records[word, HASH] & mask
@@ -29,8 +29,8 @@ def fill_buckets(buckets, records, n_words):
 
 
 @strict_kernel
-def hash_of(head, word, n_bytes):
-    """Mix a word's bytes into 64 bits."""
+def hash_word(head, word, n_bytes):
+    """Hash a word's bytes to 64 bits."""
     mixed = (np.uint64(head) ^ np.uint64(n_bytes)) * np.uint64(0x9E3779B97F4A7C15)
     for i in range(8, n_bytes):
         mixed = (mixed ^ np.uint64(word[i])) * np.uint64(0x100000001B3)
@@ -41,7 +41,7 @@ def hash_of(head, word, n_bytes):
 
 @strict_kernel
 def lookup(buckets, records, letters, word, n_bytes, head, mixed):
-    """Return the number of a word, -1 when the table does not have it, and its bucket."""
+    """Return the id of a word, or -1 if it is not in the table, and its bucket."""
     mask = buckets.shape[0] - 1
     bucket = mixed & mask
     while True:
@@ -60,7 +60,7 @@ def lookup(buckets, records, letters, word, n_bytes, head, mixed):
 
 @strict_kernel
 def insert(size, buckets, records, letters, word, n_bytes, head, mixed, bucket):
-    """Add a word that `find` did not have and for which there is room; give its number."""
+    """Add a word that `lookup` did not find and for which there is room; return its id."""
     number, used = size[0], size[1]
     buckets[bucket] = number
     records[number, HEAD] = head
@@ -78,7 +78,7 @@ def insert(size, buckets, records, letters, word, n_bytes, head, mixed, bucket):
 
 @strict_kernel
 def merge_words(size, buckets, records, letters, other_records, other_letters, numbers):
-    """Add the words and totals of another table, for which there is room; note each word's number in `numbers`."""
+    """Add the words and totals of another table, for which there is room; write each word's id to `numbers`."""
     for i in range(numbers.shape[0]):
         head, mixed = other_records[i, HEAD], other_records[i, HASH]
         start, n_bytes = other_records[i, START], other_records[i, LENGTH]
@@ -95,21 +95,21 @@ def count_while_room(
     text, offsets, letters, min_length, as_read, word, first_row, row, at, filled,
     size, buckets, records, known, row_ends, numbers, counts,
 ):  # fmt: skip
-    """Count words from document `row`, byte `at`, until all are counted or a new word has no room in the table.
+    """Count words from document `row`, byte `at`, until the end or until a new word does not fit into the table.
 
-    A word is a longest run of characters that `letters` knows, at least `min_length` of them.
+    A word is a maximal run of characters in `letters`, at least `min_length` long.
     Same numbers as tests/reference/tokenizer.py::count_words (Python, written for reading).
-    The table's arrays never change hands in this loop, which spares Numba its reference counting.
+    The table's arrays are never reassigned in this loop, which avoids Numba's reference counting.
 
     text … as_read             in       as corpus/build/word_table.py::WordTable.count describes them
     word       uint8[n]        scratch  longer than any word
-    first_row                  in       documents that were counted into the table before
-    size … known               in, out  the table, see kernels/tokenizer.py
-    row_ends   int64[d + 1]    out      where each document's row ends
-    numbers    int32[m]        out      word numbers, in the order of their first use in a document
-    counts     int32[m]        out      how often
+    first_row                  in       number of documents counted into the table before
+    size … known               in, out  the table
+    row_ends   int64[d + 1]    out      end of each document's row
+    numbers    int32[m]        out      word ids, in the order of their first occurrence in a document
+    counts     int32[m]        out      their counts
 
-    Returns the document and byte to go on from, how many entries are filled, and the bytes of the word that had no room.
+    Returns the document and byte to resume from, the entries filled, and the byte length of the word that did not fit.
     """
     head_bytes = word[:8].view(np.int64)
     while row < offsets.shape[0] - 1:
@@ -121,7 +121,7 @@ def count_while_room(
             if n_letters < min_length:
                 continue
             head = head_bytes[0]
-            mixed = hash_of(head, word, n_bytes)
+            mixed = hash_word(head, word, n_bytes)
             number, bucket = lookup(buckets, records, known, word, n_bytes, head, mixed)
             if number < 0:
                 if size[0] == records.shape[0] or size[1] + n_bytes > known.shape[0]:
@@ -144,14 +144,14 @@ def count_while_room(
 
 @strict_kernel
 def next_word(text, at, end, letters, word):
-    """Read from `at` to the end of the next run of letters, into `word`; give where it ended, its bytes and its letters."""
+    """Read the next run of letters from `at` into `word`; return where it ended, its bytes and its letters."""
     while at < end and text[at] < 0x80 and letters[text[at]] == 0:
         at += 1
     n_bytes = 0
     n_letters = 0
     while at < end:
         first = text[at]
-        if first < 0x80:  # ASCII: nearly always
+        if first < 0x80:  # ASCII, the common case
             letter = letters[first]
             at += 1
         else:
@@ -171,7 +171,7 @@ def next_word(text, at, end, letters, word):
 
 @strict_kernel
 def decode(text, at, letters):
-    """Read the code point of two to four bytes at `at`; give what `letters` makes of it, and where the next one starts."""
+    """Decode the code point of two to four bytes at `at`; return its entry in `letters`, and where the next one starts."""
     first = np.uint32(text[at])
     low = np.uint32(0x3F)
     if first < 0xE0:
@@ -191,7 +191,7 @@ def decode(text, at, letters):
 
 @strict_kernel
 def encode(letter, word, at):
-    """Write a code point of two to four bytes at `at`; give where the next one goes."""
+    """Write a code point of two to four bytes at `at`; return where the next one goes."""
     if letter < 0x800:
         word[at] = 0xC0 | (letter >> 6)
         word[at + 1] = 0x80 | (letter & 0x3F)
@@ -210,22 +210,22 @@ def encode(letter, word, at):
 
 @strict_kernel
 def number_ngrams(ends, words, new_number, shortest, longest, n_words, buckets, pairs, n_pairs, totals, out_ends, out):
-    """Number the runs of `shortest` to `longest` words in documents whose words stand in order.
+    """Assign ids to the n-grams of `shortest` to `longest` words in documents stored as token sequences.
 
     Same numbers as tests/reference/ngrams.py::number_ngrams (Python, written for reading).
 
-    ends        int64[d + 1]   in       where each document ends
-    words       int32[t]       in       old word numbers
-    new_number  int32[v]       in       old number -> new number, -1 for a word to leave out
-    n_words     int            in       words are numbered below this, runs from here on
-    buckets     int32[b]       in, out  open addressing: number of a pair, or -1; b is a power of two
-    pairs       int32[c, 2]    in, out  shorter run and last word; there is room for all that may come
-    n_pairs     int            in       pairs known so far
-    totals      int64[n + c]   in, out  how often each word and run was met, of the lengths asked for
-    out_ends    int64[d + 1]   out      where the runs of each document end
-    out         int32[m]       out      their numbers
+    ends        int64[d + 1]   in       end of each document
+    words       int32[t]       in       old word ids
+    new_number  int32[v]       in       old id -> new id, -1 for a word to leave out
+    n_words     int            in       words have ids below this, n-grams from here on
+    buckets     int32[b]       in, out  open addressing: id of a pair, or -1; b is a power of two
+    pairs       int32[c, 2]    in, out  shorter n-gram and last word; large enough for all that may be added
+    n_pairs     int            in       number of pairs so far
+    totals      int64[n + c]   in, out  number of occurrences of each word and n-gram, for the requested lengths
+    out_ends    int64[d + 1]   out      end of each document's n-grams
+    out         int32[m]       out      their ids
 
-    Returns the number of pairs known now.
+    Returns the updated number of pairs.
     """
     kept = np.empty(words.shape[0], np.int32)
     filled = 0
@@ -254,7 +254,7 @@ def number_ngrams(ends, words, new_number, shortest, longest, n_words, buckets, 
 
 @strict_kernel
 def find_pair(run, word, n_words, buckets, pairs, n_pairs):
-    """Return the number of a run and a word as one run, a new one if it was never met, and the number of pairs."""
+    """Return the id of an n-gram extended by a word, adding it if it is new, and the number of pairs."""
     mask = np.uint64(buckets.shape[0] - 1)
     bucket = mix(np.uint64(run) << np.uint64(32) | np.uint64(word)) & mask
     while buckets[bucket] >= 0:
@@ -270,7 +270,7 @@ def find_pair(run, word, n_words, buckets, pairs, n_pairs):
 
 @strict_kernel
 def fill_pair_buckets(buckets, pairs, n_pairs):
-    """Put all pairs into empty buckets."""
+    """Insert all pairs into empty buckets."""
     mask = np.uint64(buckets.shape[0] - 1)
     for known in range(n_pairs):
         bucket = mix(np.uint64(pairs[known, 0]) << np.uint64(32) | np.uint64(pairs[known, 1])) & mask

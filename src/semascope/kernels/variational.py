@@ -1,4 +1,4 @@
-"""Variational inference for LDA (Blei, Ng and Jordan 2003), and the special functions that it needs as vector arithmetic."""
+"""Variational inference for LDA (Blei, Ng and Jordan 2003), and vectorized special functions."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from semascope.kernels.plsa import add, add_four, dot, dot_four, length_of
 
 @kernel
 def vb_documents(ends, words, counts, alpha, table, smallest, max_passes, tolerance, gamma, shares, weights):
-    """Topics of each document, until they settle.
+    """Run the E-step: update the topics of each document until they converge.
 
     Same numbers as tests/reference/variational.py::vb_dense (NumPy, written for reading).
 
     alpha      float64[k]    in
-    table      float[v, k]   in       b, as `word_rows` gives it
-    smallest   float         in       log of the smallest entry that a row may have beside its largest
-    tolerance  float         in       a document has settled when no more than this share of its words changes topic
+    table      float[v, k]   in       b, from `word_rows`
+    smallest   float         in       log of the smallest entry of a row, relative to its largest
+    tolerance  float         in       a document has converged when a pass reassigns at most this fraction of its tokens
     gamma      float[d, k]   in, out  γ
-    shares     float[d, k]   out      the a that the last φ was made of
+    shares     float[d, k]   out      the a that the last φ was computed from
     weights    float[nnz]    out      n over Σ a b of each entry in the last pass
 
-    Returns the documents' part of the bound, with the last φ and the γ that it gave:
+    Returns the documents' part of the bound, with the last φ and the γ that follows from it:
     Σ_d [Σ_k log Γ(γ_k) − log Γ(Σ γ) + Σ n log Σ_k a b − Σ_k (γ_k − α_k) log a_k]. Together with the words' part,
     −Σ_vk s_vk log b_vk for the expected counts s, the last two terms are −Σ n φ log φ.
     """
@@ -61,7 +61,7 @@ def vb_documents(ends, words, counts, alpha, table, smallest, max_passes, tolera
 
 @kernel
 def e_step_documents(ends, words, counts, alpha, topics, max_passes, tolerance, gamma, shares, weights):
-    """The same with a = γ and b = P(word | topic): stochastic CVB0 (Foulds et al. 2013), in which no logarithm occurs.
+    """Run the E-step with a = γ and b = P(word | topic): stochastic CVB0 (Foulds et al. 2013), without logarithms.
 
     Same numbers as tests/reference/variational.py::settle_dense; arguments as there. `shares` is γ before the last pass.
     """
@@ -84,15 +84,15 @@ def e_step_documents(ends, words, counts, alpha, topics, max_passes, tolerance, 
 
 @kernel
 def word_rows(words, topics, sizes, languages, smallest, table, peaks):
-    """b = exp(E[log β]) of some words, their largest entries one. Returns Σ_vk E[log β_vk] over them.
+    """Compute b = exp(E[log β]) of some words, scaled to a maximum of one. Returns Σ_vk E[log β_vk] over them.
 
-    words      int32[u]       in   which rows to work out; the others are left as they are
+    words      int32[u]       in   rows to compute; the others are not touched
     topics     float[v, k]    in   λ_vk / Σ_v λ_vk, with the sum over the words of a language
     sizes      float64[l, k]  in   Σ_v λ_vk
     languages  int32[v]       in   language of each word
     smallest   float          in   log of the smallest entry
     table      float[v, k]    out  b
-    peaks      float64[v]     out  max_k E[log β_vk], which the rows of b are divided by
+    peaks      float64[v]     out  max_k E[log β_vk], the divisors of the rows of b
     """
     n_topics = topics.shape[1]
     logs, of_sizes = np.empty(n_topics), np.empty(sizes.shape)
@@ -115,7 +115,7 @@ def word_rows(words, topics, sizes, languages, smallest, table, peaks):
 
 @kernel
 def new_topics(totals, unit, ends, entries, extra, base, languages, sizes, topics):
-    """λ_vk / Σ_v λ_vk, where λ_vk = η_vk + s_vk.
+    """Compute λ_vk / Σ_v λ_vk, where λ_vk = η_vk + s_vk.
 
     totals     int64[v, k]    in   s in units of `unit`
     ends … base               in   η, as in a `WordPrior`
@@ -137,10 +137,10 @@ def new_topics(totals, unit, ends, entries, extra, base, languages, sizes, topic
 
 @kernel
 def words_part(totals, unit, ends, entries, extra, base, table):
-    """Σ_vk [log Γ(λ_vk) − s_vk log b_vk], where λ_vk = η_vk + s_vk: the words' part of the bound.
+    """Compute the words' part of the bound: Σ_vk [log Γ(λ_vk) − s_vk log b_vk], where λ_vk = η_vk + s_vk.
 
     totals … base        in   as in `new_topics`
-    table   float[v, k]  in   the b that s was found with
+    table   float[v, k]  in   the b that s was computed with
     """
     n_topics, total = totals.shape[1], 0.0
     row = np.empty(n_topics)
@@ -190,7 +190,7 @@ def expected_logs(gamma, sums):
 
 @inlined
 def responsibilities(ends, words, counts, d, shares, table, mass, weights):
-    """Divide a document's words among topics: the weight n / Σ a b of each entry, and Σ n b_k / Σ a b of each topic."""
+    """Compute the weight n / Σ a b of each entry and the expected count Σ n b_k / Σ a b of each topic, of one document."""
     for k in range(mass.shape[1]):
         mass[0, k] = 0
     j, end = ends[d], ends[d + 1]
@@ -209,18 +209,18 @@ def responsibilities(ends, words, counts, d, shares, table, mass, weights):
 
 MANTISSA = 0x000FFFFFFFFFFFFF
 EXPONENT_OF_ONE = 0x3FF0000000000000
-TWO_TO_52 = 4503599627370496.0  # added to a whole number below it, it leaves that number in the low bits
+TWO_TO_52 = 4503599627370496.0  # added to a smaller integer, it leaves that integer in the low bits
 BITS_OF_TWO_TO_52 = 0x4330000000000000
 LOG_2 = 0.6931471805599453
 HALF_LOG_TWO_PI = 0.9189385332046728
 
 SHIFT = 8.0
-"""The series of digamma and log-gamma are used from here on; smaller arguments are lifted by their recurrences."""
+"""Threshold for the series of digamma and log-gamma; smaller arguments are shifted by their recurrences."""
 
 
 @inlined
 def log(x):
-    """log(2^e m) = e log 2 + 2 artanh((m − 1) / (m + 1)), with m between √½ and √2."""
+    """Compute log(2^e m) = e log 2 + 2 artanh((m − 1) / (m + 1)), with m between √½ and √2."""
     bits = np.float64(x).view(np.int64)
     e = np.int64((bits >> np.int64(52)) | np.int64(BITS_OF_TWO_TO_52)).view(np.float64) - (TWO_TO_52 + 1023.0)
     m = np.int64((bits & np.int64(MANTISSA)) | np.int64(EXPONENT_OF_ONE)).view(np.float64)
@@ -236,7 +236,7 @@ def log(x):
 
 @inlined
 def exp(x):
-    """exp(n log 2 + r) = 2^n exp(r), with r between ±½ log 2."""
+    """Compute exp(n log 2 + r) = 2^n exp(r), with r between ±½ log 2."""
     n = np.floor(x * (1 / LOG_2) + 0.5)
     r = x - n * LOG_2
     high = 1 / 5040 + r * (1 / 40320 + r * (1 / 362880 + r * (1 / 3628800 + r * (1 / 39916800 + r / 479001600))))
@@ -247,7 +247,7 @@ def exp(x):
 
 @inlined
 def digamma(x):
-    """Ψ(x) = Ψ(x + 8) − Σ 1 / (x + i), and log y − 1/2y − 1/12y² + … for the rest."""
+    """Compute Ψ(x) = Ψ(x + 8) − Σ 1 / (x + i), and log y − 1/2y − 1/12y² + … for the rest."""
     large = x > SHIFT * SHIFT
     t = SHIFT * SHIFT if large else np.float64(x)
     a, b, c, d = t * (t + 1.0), (t + 2.0) * (t + 3.0), (t + 4.0) * (t + 5.0), (t + 6.0) * (t + 7.0)
@@ -262,7 +262,7 @@ def digamma(x):
 
 @inlined
 def log_gamma(x):
-    """log Γ(x) = log Γ(x + 8) − log Π (x + i), and Stirling's series for the rest."""
+    """Compute log Γ(x) = log Γ(x + 8) − log Π (x + i), and Stirling's series for the rest."""
     large = x > SHIFT * SHIFT
     t = SHIFT * SHIFT if large else np.float64(x)
     lift = (t * (t + 1.0)) * ((t + 2.0) * (t + 3.0)) * (((t + 4.0) * (t + 5.0)) * ((t + 6.0) * (t + 7.0)))

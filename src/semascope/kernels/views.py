@@ -1,4 +1,4 @@
-"""Validating strings in Arrow's view layout: every view is seen to lead to characters that are there, and to be UTF-8."""
+"""Validation of strings in Arrow's view layout: every view must point to existing bytes, and these must be UTF-8."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from semascope.kernels.jit import strict_kernel
 
 INLINE = 12
-"""Strings of so many bytes stand in their view; of longer ones their beginning does, and where they are."""
+"""Strings of up to this many bytes are stored in their view; longer ones store a prefix and an address."""
 
 _HIGH_BITS = np.uint64(0x8080808080808080)
 _HIGH_BITS_OF_FIRST = np.uint64(0x8080808000000000)
@@ -15,17 +15,17 @@ _HIGH_BITS_OF_FIRST = np.uint64(0x8080808000000000)
 
 @strict_kernel
 def wrong_view(views, halves, content, valid, first, data, number, n_buffers):
-    """Return the first view that is wrong, of those in their view (with buffer 0) and those in one buffer; -1 if none is.
+    """Return the first invalid view, of the inline ones (with buffer 0) and those in one buffer; -1 if all are valid.
 
     Same numbers as tests/reference/views.py::wrong_view_plain (Python, written for reading).
 
-    views      int32[n, 4]   in   length; and up to 12 bytes, or the first 4, the number of a buffer, and where in it they begin
+    views      int32[n, 4]   in   length; and up to 12 bytes, or the first 4, the index of a buffer, and the offset in it
     halves     uint64[n, 2]  in   the same
     content    uint8[16 n]   in   the same
-    valid      uint8[m]      in   a bit for each row that is not null, from bit `first` on; empty if none is
+    valid      uint8[m]      in   validity bit of each row, from bit `first` on; empty if no row is null
     data       uint8[b]      in   the buffer
-    number     int           in   of the buffer
-    n_buffers  int           in   views name buffers below
+    number     int           in   index of the buffer
+    n_buffers  int           in   upper bound of buffer indices
     """
     for i in range(views.shape[0]):
         if valid.shape[0] and not (valid[(first + i) >> 3] >> ((first + i) & 7)) & 1:
@@ -53,7 +53,7 @@ def wrong_view(views, halves, content, valid, first, data, number, n_buffers):
 
 @strict_kernel
 def is_inline(first, second, content, start, length):
-    """Tell whether a view whose bytes are in it is right: what is beyond them is zero."""
+    """Return whether an inline view is valid: bytes after the string are zero."""
     if length < 4:
         beyond = first >> np.uint64(32 + 8 * length) | second
     else:
@@ -67,11 +67,11 @@ def is_inline(first, second, content, start, length):
 
 @strict_kernel
 def is_utf8(content, start, end):
-    """Tell whether bytes are UTF-8: no longer than need be, no surrogates, nothing beyond the last code point."""
+    """Return whether bytes are valid UTF-8: shortest encodings, no surrogates, nothing beyond the last code point."""
     together = np.uint8(0)
     for j in range(start, end):
         together |= content[j]
-    if together < 0x80:  # ASCII: nearly always
+    if together < 0x80:  # ASCII, the common case
         return True
     at = start
     while at < end:

@@ -1,1 +1,1 @@
-"""The mathematics: what a shard contributes and how contributions become the next state; and the loop around it."""
+"""Training algorithms: the statistics of a shard, the update of the state, and the loop around them."""

@@ -1,4 +1,4 @@
-"""What every batch algorithm is told of the corpus, beside its own settings, and what most of them answer alike."""
+"""Configuration shared by all batch algorithms, and default methods."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from semascope.storage.layout import Array
 
 @dataclass(frozen=True)
 class AlgorithmConfig:
-    """Facts of the corpus, and settings that all algorithms have.
+    """Corpus dimensions and hyperparameters common to all algorithms.
 
-    n_topics  topics or dimensions that are wanted
-    seed      where random numbers start from
-    dtype     precision of what is computed
+    n_topics  number of topics or dimensions
+    seed      random seed
+    dtype     precision of the computation
     """
 
     per_token: ClassVar[bool] = True
-    """Whether the objective is a sum over all tokens, of which people are told the mean."""
+    """Whether the objective is a sum over all tokens, displayed per token."""
 
     state_arrays: ClassVar[Mapping[str, Array]]
-    """Arrays of the state as checkpoints keep them, and what their entries may be."""
+    """Arrays of the state in checkpoints, with their allowed values."""
     state_numbers: ClassVar[Mapping[str, Fact]] = {}
     """The other fields of the state."""
     local_arrays: ClassVar[Mapping[str, Array]]
-    """Arrays that stay with a shard of `shard_documents` documents, likewise."""
+    """Arrays stored with a shard of `shard_documents` documents, likewise."""
 
     n_topics: int
     n_documents: int
@@ -39,30 +39,30 @@ class AlgorithmConfig:
     dtype: str = "float32"
 
     def sizes(self) -> dict[str, int]:
-        """Return the dimensions that arrays of checkpoints have."""
+        """Return the dimensions of the arrays in checkpoints."""
         return {"n_words": self.n_words, "n_topics": self.n_topics}
 
     def state_problem(self, state: Any, history: Sequence[float]) -> str | None:
-        """Return what arrays of a state that was read are not to each other, if anything."""
+        """Return how the arrays of a loaded state are inconsistent, or None."""
         return None
 
     def local_problem(self, shard: ShardRef, local: Locals) -> str | None:
-        """Return what arrays of a shard that were read are not to each other and to the shard, if anything."""
+        """Return how the loaded arrays of a shard are inconsistent with each other or the shard, or None."""
         missing = [name for name in self.local_arrays if name not in local]
-        return f"there is no array {missing[0]!r}" if missing else None
+        return f"the array {missing[0]!r} is missing" if missing else None
 
     def convergence_history(self, state: Any, history: Sequence[float]) -> Sequence[float]:
-        """All objectives."""
+        """Return all objectives."""
         return history
 
     def broadcast_view(self, state: Any) -> Any:
-        """All of the state."""
+        """Return the whole state."""
         return state
 
     def final_state(self, state: Any) -> Any:
-        """The last state."""
+        """Return the last state."""
         return state
 
     def status(self, state: Any) -> str:
-        """Nothing beside the objective."""
+        """Return nothing beside the objective."""
         return ""

@@ -1,4 +1,4 @@
-"""A progress bar for people; nothing where nobody looks."""
+"""Progress bar on a terminal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from semascope.training.loop import Callback, IterationInfo
 def progress_bar(
     title: str, *, max_iter: int, n_tokens: float, show: bool, measure: str = "log-likelihood", per_token: bool = True
 ) -> Iterator[Callback | None]:
-    """Show objective, speed and time left on a terminal; yield None, which watches nothing, anywhere else."""
+    """Print objective, speed and remaining time on a terminal; yield None elsewhere."""
     if not show or not sys.stderr.isatty():
         yield None
         return
@@ -26,17 +26,17 @@ def progress_bar(
         MofNCompleteColumn(),
         TextColumn("{task.fields[facts]}"),
         TimeElapsedColumn(),
-        TextColumn("left at most"),
+        TextColumn("remaining (at most)"),
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(title, total=max_iter, facts="")
 
-        def watch(info: IterationInfo) -> None:
+        def show_iteration(info: IterationInfo) -> None:
             speed = n_tokens * info.iteration / max(info.seconds, 1e-9)
-            scale, unit = (max(n_tokens, 1e-300), " a token") if per_token else (1.0, "")
+            scale, unit = (max(n_tokens, 1e-300), " per token") if per_token else (1.0, "")
             objective = f"{measure} {info.history[-1] / scale:.4f}{unit}" if info.history else ""
             facts = ", ".join(part for part in (info.status, objective, f"{speed / 1e6:.1f} M tokens/s") if part)
             progress.update(task, completed=len(info.history), facts=facts)
 
-        yield watch
+        yield show_iteration

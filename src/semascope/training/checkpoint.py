@@ -1,4 +1,4 @@
-"""Checkpoints: a run that was killed and resumed gives the same bits as one that was not."""
+"""Checkpoints: an interrupted and resumed run yields the same bits as an uninterrupted one."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from semascope.storage.facts import HISTORY, ListOf, Number, Record, Text
 from semascope.storage.layout import Fixed
 
 KIND = Layout("checkpoint", 1, facts=Record({"identity": Record()}))
-"""What all checkpoints have."""
+"""Facts common to all checkpoints."""
 
 
 def layout_of(algorithm: Any) -> Layout:
-    """Return what a checkpoint of an algorithm may hold."""
+    """Return the layout of an algorithm's checkpoints."""
     arrays = {f"state-{name}": array for name, array in algorithm.state_arrays.items()}
     arrays |= {local_name(name, "*"): array for name, array in algorithm.local_arrays.items()}
     facts = Record(
@@ -39,20 +39,20 @@ def layout_of(algorithm: Any) -> Layout:
 
 @dataclass
 class Checkpoints:
-    """Saves a run now and then, and takes it up again.
+    """Saves a run periodically, and resumes it.
 
     Parameters
     ----------
     directory : path
-        Where the last checkpoint lies. A crash while one is written leaves the one before.
-    seconds : float, default=60
-        Time between checkpoints.
-    resume : bool, default=False
-        Go on from the checkpoint in `directory`.
-    identity : dict
-        What the run is about. A checkpoint of anything else is refused.
-    notes : dict of lists
-        What was noted on the way: saved with the run, and filled again when it is taken up.
+            Directory of the last checkpoint. A crash during writing leaves the previous one intact.
+        seconds : float, default=60
+            Time between checkpoints.
+        resume : bool, default=False
+            Resume from the checkpoint in `directory`.
+        identity : dict
+            Settings of the run. A checkpoint of a run with other settings is refused.
+        notes : dict of lists
+            Records made by callbacks: saved with the run, and restored when it is resumed.
 
     Examples
     --------
@@ -79,11 +79,11 @@ class Checkpoints:
         self.directory = Path(self.directory)
 
     def due(self) -> bool:
-        """Tell whether it is time."""
+        """Return whether a checkpoint is due."""
         return time.monotonic() - self._last >= self.seconds
 
     def save(self, placed: Session, algorithm: Any, state: Any, history: list[float], seconds: float) -> None:
-        """Write a checkpoint in place of the last one."""
+        """Write a checkpoint, replacing the last one."""
         fields = state._asdict()
         arrays = {name: value for name, value in fields.items() if isinstance(value, np.ndarray)}
 
@@ -97,12 +97,12 @@ class Checkpoints:
         self._last = time.monotonic()
 
     def load(self, placed: Session, algorithm: Any) -> tuple[Any, list[float], float]:
-        """Read the last checkpoint: return its state, history and seconds, and put the locals back in place."""
-        found = open_directory(self.directory, KIND).facts["identity"]
+        """Read the last checkpoint: return its state, history and seconds, and restore the locals."""
+        saved = open_directory(self.directory, KIND).facts["identity"]
         for name, wanted in self.identity.items():
-            if found.get(name) != wanted:
+            if saved.get(name) != wanted:
                 msg = (
-                    f"{self.directory}: cannot resume: the checkpoint is of a run with {name} = {found.get(name)}, "
+                    f"{self.directory}: cannot resume: the checkpoint is of a run with {name} = {saved.get(name)}, "
                     f"but this run has {name} = {wanted}."
                 )
                 raise InputError(msg)
@@ -114,23 +114,23 @@ class Checkpoints:
         arrays = {name: np.array(directory.array(f"state-{name}")) for name in algorithm.state_arrays}
         state = algorithm.state_type(**arrays, **numbers)
         if problem := algorithm.state_problem(state, directory.facts["history"]):
-            msg = f"{self.directory}: the arrays of the checkpoint do not fit together: {problem}."
+            msg = f"{self.directory}: the arrays of the checkpoint are inconsistent: {problem}."
             raise FormatError(msg)
-        seconds = float(directory.facts.get("seconds", 0.0))  # older versions did not note them
+        seconds = float(directory.facts.get("seconds", 0.0))  # missing in older versions
         return state, list(directory.facts["history"]), seconds
 
     def exists(self) -> bool:
-        """Tell whether there is a checkpoint."""
+        """Return whether there is a checkpoint."""
         return is_directory_of(self.directory) == KIND.kind
 
     def discard(self) -> None:
-        """Remove the checkpoint: the run is finished and safe elsewhere."""
+        """Remove the checkpoint of a finished run."""
         if self.exists():
             shutil.rmtree(self.directory, ignore_errors=True)
 
 
 def identity_of(algorithm: Any) -> dict[str, Any]:
-    """The settings of an algorithm as JSON can hold them: of an array, its hash."""
+    """Return the settings of an algorithm as JSON values: arrays become hashes."""
     return {part.name: plain(getattr(algorithm, part.name)) for part in fields(algorithm)}
 
 

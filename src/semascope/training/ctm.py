@@ -1,11 +1,12 @@
 """Variational EM for correlated topic models (Blei and Lafferty 2007): a document's topics are softmax(η), and η is normal.
 
-Topics of a document under a Dirichlet prior are all but independent; here topics that are often together have a covariance
-above zero. Each iteration infers mean and variances of every document's η, and makes topics, mean μ and covariance Σ of the
-expected counts and moments. The bound never falls: see `semascope.kernels.logistic_normal`.
+Topics of a document under a Dirichlet prior are nearly independent; here topics that often occur together have a positive
+covariance. Each iteration infers mean and variances of every document's η, and computes topics, mean μ and covariance Σ from
+the expected counts and moments. The bound never decreases: see `semascope.kernels.logistic_normal`.
 
 Σ has an inverse-Wishart prior, worth as many documents as there are topics, so that it stays definite; topics have a Dirichlet
-prior. As with LDA, the bound has poor local maxima near rough topics, so passes of CVB0 come first: see `training.seeded_vb`.
+prior. As with LDA, the bound has poor local maxima near rough topics, so passes of CVB0 come first: see
+`training.variational_seeded`.
 """
 
 from __future__ import annotations
@@ -33,29 +34,29 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MAX_PASSES = 5
-"""Passes over the words of a document in each iteration, which starts where the last one ended."""
+"""Passes over a document in each iteration, which continues from the result of the last one."""
 
 DOCUMENT_TOLERANCE = 1e-3
-"""A document has converged when its shares of topics change by no more than this, all together."""
+"""Convergence tolerance of a document: the sum of the changes of its topic shares."""
 
 FIRST_VARIANCE = 1.0
-"""Variance of the first Σ, and of its prior."""
+"""Initial variance of Σ, and variance of its prior."""
 
 MIN_SHARE = 1e-6
-"""Shares of topics that CVB0 finds are lifted to this before their logarithms are taken."""
+"""Lower bound on the topic shares found by CVB0 before their logarithms are taken."""
 
 MAX_VARIANCE = 2 * LARGEST**2
-"""No entry of Σ_d (λ − μ)(λ − μ)ᵀ + diag ν² of a document is larger."""
+"""Upper bound on the entries of Σ_d (λ − μ)(λ − μ)ᵀ + diag ν² of a document."""
 
 
 class CTMState(NamedTuple):
-    """What all shards share: the fields of `CVB0State`, and those of the normal distribution of η.
+    """State broadcast to all shards: the fields of `CVB0State`, and those of the normal distribution of η.
 
-    What a phase has no use for is empty.
+    Fields that a phase does not use are empty.
 
     mean        μ
     covariance  Σ
-    collapsed   1 in the passes of CVB0 that come first, then 0
+    collapsed   1 during the initial passes of CVB0, then 0
     """
 
     topics: NDArray[Any]
@@ -79,12 +80,12 @@ class CTMState(NamedTuple):
         return cls(**state._asdict(), mean=np.empty(0), covariance=np.empty((0, len(state.alpha))), collapsed=1)
 
     def of_cvb0(self) -> CVB0State:
-        """Return the part of CVB0."""
+        """Return the fields of `CVB0State`."""
         return CVB0State(*(getattr(self, name) for name in CVB0State._fields))
 
 
 class CTMStats(NamedTuple):
-    """What an iteration adds up: expected counts of words in topics, moments of η about μ, the bound, documents with words.
+    """Statistics of an iteration: expected counts, moments of η about μ, the bound, and the number of nonempty documents.
 
     The first row of the moments is Σ_d (λ − μ), those below it are Σ_d (λ − μ)(λ − μ)ᵀ + diag ν².
     """
@@ -96,9 +97,9 @@ class CTMStats(NamedTuple):
 
 @dataclass(frozen=True)
 class CTM(AlgorithmConfig):
-    """Settings of the algorithm and facts of the corpus. Its methods are pure functions of their arguments.
+    """Correlated topic model, as pure functions of their arguments.
 
-    eta  prior of the words in a topic: how often each is taken to have been seen before
+    eta  Dirichlet prior of the words in a topic, as a pseudocount
     """
 
     eta: float = 0.03
@@ -121,24 +122,24 @@ class CTM(AlgorithmConfig):
 
     @cached_property
     def cvb0(self) -> CVB0:
-        """The algorithm of the first phase."""
+        """Algorithm of the first phase."""
         facts = {part.name: getattr(self, part.name) for part in fields(AlgorithmConfig)}
         return CVB0(**facts, eta=self.eta)
 
     def sizes(self) -> dict[str, int]:
-        """Return the dimensions that arrays of checkpoints have."""
+        """Return the dimensions of the arrays in checkpoints."""
         return self.cvb0.sizes()
 
     def init_shard(self, shard: Shard) -> tuple[Locals, StartStats]:
-        """Begin as CVB0 does."""
+        """Initialize as CVB0 does."""
         return self.cvb0.init_shard(shard)
 
     def init_state(self, stats: StartStats) -> CTMState:
-        """Start as CVB0 does."""
+        """Initialize as CVB0 does."""
         return CTMState.of_collapsed(self.cvb0.init_state(stats))
 
     def step(self, shard: Shard, local: Locals, state: CTMState) -> tuple[Locals, Any]:
-        """Make a pass of CVB0, or infer η of the documents of a shard."""
+        """Run a pass of CVB0, or infer η of the documents of a shard."""
         if state.collapsed:
             return self.cvb0.step(shard, local, state.of_cvb0())
         if "means" in local:
@@ -157,7 +158,7 @@ class CTM(AlgorithmConfig):
         return new, CTMStats(expected, Counts(rows, inferred.moments, shape, bound), sums)
 
     def update(self, state: CTMState, stats: Any) -> CTMState:
-        """Make the next topics, μ and Σ; or take the next step of CVB0, or go over from it."""
+        """Update the topics, μ and Σ; or run the update of CVB0, and switch to the second phase when it has converged."""
         if not state.collapsed:
             return self._with_moments(state, stats)
         new = self.cvb0.update(state.of_cvb0(), stats)
@@ -167,7 +168,7 @@ class CTM(AlgorithmConfig):
         return self._first_normal(new)
 
     def _first_normal(self, state: CVB0State) -> CTMState:
-        """Return the first state in which η is normal, with the topics that CVB0 has come to."""
+        """Return the initial state of the second phase, with the topics found by CVB0."""
         kept = self.cvb0.final_state(state)
         topics = self._smoothed(kept.counts.astype(np.float64))
         none = kept.counts[:0]
@@ -176,7 +177,7 @@ class CTM(AlgorithmConfig):
         return first._replace(prior_part=none[:, 0], mean=mean, covariance=covariance, collapsed=0)
 
     def _with_moments(self, state: CTMState, stats: CTMStats) -> CTMState:
-        """Make the M-step."""
+        """Run the M-step."""
         assert isinstance(stats.word_topic, CountTotal)
         assert isinstance(stats.moments, CountTotal)
         assert isinstance(stats.sums, ScalarTotal)
@@ -193,7 +194,7 @@ class CTM(AlgorithmConfig):
         )
 
     def objective(self, state: CTMState, stats: Any) -> float:
-        """Log-likelihood before a pass of CVB0; or the bound, with logs of the priors but for constants."""
+        """Return the log-likelihood before a pass of CVB0; or the bound, with the log priors up to constants."""
         if state.collapsed:
             return self.cvb0.objective(state.of_cvb0(), stats)
         precision = np.empty_like(state.covariance)
@@ -203,48 +204,48 @@ class CTM(AlgorithmConfig):
         return float(stats.sums.sums()[0]) + of_covariance + of_topics
 
     def convergence_history(self, state: CTMState, history: Sequence[float]) -> Sequence[float]:
-        """The bounds."""
+        """Return the bounds."""
         return [] if state.collapsed else history[state.passes :]
 
     def broadcast_view(self, state: CTMState) -> CTMState:
-        """What `step` needs in this phase."""
+        """Return the fields that `step` needs in this phase."""
         return state._replace(counts=state.counts[:0])
 
     def final_state(self, state: CTMState) -> CTMState:
-        """The last state, of the second phase also where the first is interrupted."""
+        """Return the last state, converted to the second phase if the first was interrupted."""
         return self._first_normal(state.of_cvb0()) if state.collapsed else state
 
     def document_rows(self, kept: CTMState, local: Locals) -> NDArray[Any]:
-        """P(topic | document)."""
+        """Return P(topic | document)."""
         return local["theta"] if "means" in local else self.cvb0.theta_of(local, kept.document_alpha)
 
     def status(self, state: CTMState) -> str:
-        """The phase."""
+        """Return the phase."""
         return f"collapsed pass {state.passes}" if state.collapsed else ""
 
     def state_problem(self, state: CTMState, history: Sequence[float]) -> str | None:
-        """Return what arrays of a state that was read are not to each other, if anything."""
+        """Return how the arrays of a loaded state are inconsistent, or None."""
         if state.passes > len(history) or (state.collapsed and state.passes != len(history)):
-            return f"there were {len(history):,} iterations, but {state.passes:,} passes of CVB0 are stated"
+            return f"the history has {len(history):,} iterations, but the state has {state.passes:,} passes of CVB0"
         if state.collapsed:
             empty = [name for name in ("counts", "scale") if not len(getattr(state, name))]
-            return f"{empty[0]} of the phase is missing" if empty else self.cvb0.state_problem(state.of_cvb0(), history)
+            return f"the array {empty[0]!r} is missing" if empty else self.cvb0.state_problem(state.of_cvb0(), history)
         return normal_problem(state.mean, state.covariance)
 
     def local_problem(self, shard: ShardRef, local: Locals) -> str | None:
-        """Return what arrays of a shard that were read are not to each other and to the shard, if anything."""
+        """Return how the loaded arrays of a shard are inconsistent with each other or the shard, or None."""
         if "means" in local:
-            return None if {"variances", "theta"} <= local.keys() else "there is no array 'variances' or 'theta'"
+            return None if {"variances", "theta"} <= local.keys() else "the array 'variances' or 'theta' is missing"
         return self.cvb0.local_problem(shard, local)
 
     def _smoothed(self, counts: NDArray[np.float64]) -> NDArray[Any]:
-        """P(word | topic), with the prior of words."""
+        """Return P(word | topic), smoothed by the prior."""
         topics = counts + self.eta
         return np.asarray(topics / topics.sum(axis=0), self.dtype)
 
 
 class Inferred(NamedTuple):
-    """What was inferred of the documents of a shard: see `infer_logistic_normal`."""
+    """Posterior of the documents of a shard: see `infer_logistic_normal`."""
 
     theta: NDArray[Any]
     weights: NDArray[Any]
@@ -253,7 +254,7 @@ class Inferred(NamedTuple):
 
 
 class Normal(NamedTuple):
-    """The prior of η."""
+    """Normal prior of η."""
 
     mean: NDArray[np.float64]
     covariance: NDArray[np.float64]
@@ -268,7 +269,7 @@ def infer_documents(
     max_passes: int,
     tolerance: float,
 ) -> Inferred:
-    """Infer mean and variances of η, in place, from where they are."""
+    """Infer mean and variances of η, in place, from their current values."""
     n_topics, dtype = topics.shape[1], topics.dtype
     precision = np.empty((n_topics, n_topics))
     log_determinant = -inverse(np.array(prior.covariance, np.float64), precision)
@@ -282,7 +283,7 @@ def infer_documents(
 
 
 def normal_problem(mean: NDArray[Any], covariance: NDArray[Any]) -> str | None:
-    """Return what keeps arrays from being mean and covariance, if anything."""
+    """Return why arrays are not a valid mean and covariance, or None."""
     matrix = np.array(covariance, np.float64)
     if len(matrix) != len(mean) or not len(mean):
         return "the mean or the covariance is missing"

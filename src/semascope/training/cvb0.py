@@ -1,10 +1,11 @@
 """CVB0 for LDA (Asuncion et al. 2009), with momentum, and with priors that can be learned.
 
-A pass gives counts N_dk of topics in documents and N_wk in words. The next one starts a little ahead of them, in the direction
-in which they have moved: N + 0.95 (N − N before). Passes move slowly along one valley for long, and this saves many of them.
-When the log-likelihood falls nevertheless, the next pass starts from the counts themselves.
+A pass computes counts N_dk of topics in documents and N_wk of words in topics. The next one starts from an extrapolation of
+them: N + 0.95 (N − N before). Passes move slowly along one valley for long, and this saves many of them. If the
+log-likelihood falls nevertheless, the next pass starts from the counts themselves.
 
-With many topics the first passes go over all of them, and all others over the few that each document has: see kernels/cvb0_sparse.py.
+With many topics, the first passes visit all of them and the later ones only the active topics of each document: see
+kernels/cvb0_sparse.py.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from semascope.storage.layout import ANY, Array, numbers, probabilities
 from semascope.training.cvb0_passes import (
     Documents,
     Groups,
-    PassOver,
+    PassResult,
     SparseTopics,
     Tables,
     in_all_topics,
@@ -46,40 +47,40 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MOMENTUM = 0.95
-"""How far to go on in the direction of the last pass."""
+"""Extrapolation factor in the direction of the last pass."""
 
 GUIDED = 10
-"""Passes in which words of an informed prior are held back from other topics than their own."""
+"""Passes in which words of an informed prior are held back from topics other than their own."""
 
 LEARN_ALPHA_EVERY = 5
-"""Passes between two steps of α, whose statistics take a digamma of every topic of every document."""
+"""Passes between two updates of α, whose statistics take a digamma of every topic of every document."""
 
 LEARN_ETA_EVERY = 10
-"""Passes between two steps of η."""
+"""Passes between two updates of η."""
 
 
 FEW_FROM = 256
-"""Topics from which on most passes go over few of them, and"""
+"""Minimum number of topics for sparse passes, and"""
 
 FEW_FROM_PER_TOKEN = 16
-"""so many for each word of a document: a long one has words from many topics."""
+"""minimum number per token of the mean document: a long one has tokens from many topics."""
 
 PASSES_OVER_ALL = 4
-"""Passes over all topics that come first: before them documents have a little of everything."""
+"""Passes over all topics that come first: at the start, documents have some mass in every topic."""
 
 
 class CVB0State(NamedTuple):
-    """What all shards share.
+    """State broadcast to all shards.
 
-    topics          P(word | topic) that the next pass starts from, ahead of the counts
+    topics          P(word | topic) that the next pass starts from, extrapolated from the counts
     counts          N_wk after the last pass
     scale           1 / (N_k + Σ_w η), a row for each language, of `topics`
     topic_shares    P(topic)
-    prior_part      Σ_k α_k P(word | topic) of each word; nothing where all passes go over all topics
+    prior_part      Σ_k α_k P(word | topic) of each word; empty without sparse passes
     alpha           prior of the documents' topics in the next pass
-    document_alpha  the one that the documents' topics hold now
-    eta             prior of the words in a topic; more where the prior is informed
-    momentum        how far ahead the next pass starts
+    document_alpha  the α included in the documents' current topics
+    eta             prior of the words in a topic; higher where the prior is informed
+    momentum        extrapolation factor of the next pass
     objective       log-likelihood before the last pass
     passes          passes so far
     """
@@ -98,7 +99,7 @@ class CVB0State(NamedTuple):
 
 
 class CVB0Stats(NamedTuple):
-    """What a pass adds up: expected counts, Σ n log P(word | document) before the pass, and what α is learned from."""
+    """Statistics of a pass: expected counts, Σ n log P(word | document) before the pass, and those for learning α."""
 
     word_topic: LazyCounts | CountTotal
     log_likelihood: Scalars | ScalarTotal
@@ -107,16 +108,16 @@ class CVB0Stats(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class CVB0(LDASettings):
-    """Settings of the algorithm and facts of the corpus.
+    """CVB0, as pure functions of their arguments.
 
-    few_from  topics from which on most passes go over few of them; by default where that is faster
+    few_from  minimum number of topics for sparse passes; by default where they are faster
     """
 
     few_from: int | None = None
 
     state_type: ClassVar[type] = CVB0State
     state_arrays: ClassVar[Mapping[str, Array]] = {
-        "topics": numbers("n_words", "n_topics"),  # ahead of the counts, they need not be probabilities
+        "topics": numbers("n_words", "n_topics"),  # extrapolated, they need not be probabilities
         "counts": numbers("n_words", "n_topics"),
         "scale": numbers("n_languages", "n_topics", low=0.0),
         "topic_shares": probabilities("n_topics"),
@@ -133,40 +134,40 @@ class CVB0(LDASettings):
     }  # fmt: skip
 
     def init_shard(self, shard: Shard) -> tuple[Locals, StartStats]:
-        """As EM does; what the documents' topics were before is what they are."""
+        """Initialize as EM does; the documents' previous topics equal the current ones."""
         local, stats = super().init_shard(shard)
         return {**local, "before": local["theta"]}, stats
 
     def init_state(self, stats: StartStats) -> CVB0State:  # type: ignore[override]
-        """Make the first topics of the seed documents or of the informed prior, as if each had an equal share of all words."""
+        """Compute the first topics from seed documents or an informed prior, as if each had an equal share of all tokens."""
         counts, alpha = self.first_counts(stats), self.first_alpha
         even = np.full(self.n_topics, 1 / self.n_topics)
         nothing = np.zeros((len(self.language_sizes), self.n_topics))
         no_part = np.empty(0, self.dtype)
         state = CVB0State(counts, counts, nothing, even, no_part, alpha, alpha, self.prior.base, 0.0, -math.inf, 0)
         ahead = np.array(counts)
-        self._guide(ahead, 0)
+        self._hold_back(ahead, 0)
         return self._with_topics(state, ahead, self._sums_of(ahead))
 
     def step(self, shard: Shard, local: Locals, state: CVB0State) -> tuple[Locals, CVB0Stats]:  # type: ignore[override]
-        """One pass over a shard."""
-        done = (self._pass_over_few if self._is_over_few(state.passes) else self._pass_over_all)(shard, local, state)
+        """Run a pass over a shard."""
+        done = (self._sparse_pass if self._is_sparse(state.passes) else self._dense_pass)(shard, local, state)
         for_alpha = (0.0,) * (self.n_topics + 1)
         if self._learns_alpha_after(state):
             for_alpha = statistics_of_alpha(self.theta_of(done.local, state.alpha), shard.lengths, state.alpha)
         return done.local, CVB0Stats(done.expected, Scalars((done.log_likelihood,)), Scalars(for_alpha))
 
     def update(self, state: CVB0State, stats: CVB0Stats) -> CVB0State:  # type: ignore[override]
-        """Make the next topics of the expected counts, and take a step of the priors that are learned."""
+        """Compute the next topics from the expected counts, and update the priors that are learned."""
         assert isinstance(stats.word_topic, CountTotal)
         assert isinstance(stats.for_alpha, ScalarTotal)
         objective = self.objective(state, stats)
-        fell = objective < state.objective and state.passes != self._first_over_few
+        fell = objective < state.objective and state.passes != self._first_sparse_pass
         momentum = 0.0 if state.passes == 0 or fell else MOMENTUM
         counts, ahead = self._counts_of(state, stats.word_topic), writable_copy(state.counts)
         shares, sums = np.zeros(self.n_topics), np.zeros_like(state.scale)
         extrapolate(counts, ahead, counts.dtype.type(momentum), self.word_languages, shares, sums)
-        sums -= self._guide(ahead, state.passes + 1)
+        sums -= self._hold_back(ahead, state.passes + 1)
         alpha, eta = state.alpha, state.eta
         if self._learns_alpha_after(state):
             alpha = next_alpha(alpha, stats.for_alpha.sums())
@@ -180,71 +181,71 @@ class CVB0(LDASettings):
         return self._with_topics(new, ahead, sums)
 
     def objective(self, state: CVB0State, stats: CVB0Stats) -> float:  # type: ignore[override]
-        """Σ n log P(word | document) before the pass that gave these statistics."""
+        """Return Σ n log P(word | document) before the pass that yielded these statistics."""
         assert isinstance(stats.log_likelihood, ScalarTotal)
         (log_likelihood,) = stats.log_likelihood.sums()
         return log_likelihood
 
     def broadcast_view(self, state: CVB0State) -> CVB0State:
-        """All but the counts, which only `update` needs."""
+        """Return all but the counts, which only `update` needs."""
         return state._replace(counts=state.counts[:0])
 
     def final_state(self, state: CVB0State) -> CVB0State:
-        """The last counts themselves, not what lies ahead of them."""
+        """Return the state of the last counts themselves, not extrapolated."""
         return self._with_topics(state, np.array(state.counts), self._sums_of(state.counts))
 
     def document_rows(self, kept: CVB0State, local: Locals) -> NDArray[Any]:  # type: ignore[override]
-        """P(topic | document)."""
+        """Return P(topic | document)."""
         return self.theta_of(local, kept.document_alpha)
 
     def state_problem(self, state: CVB0State, history: Sequence[float]) -> str | None:
         if state.passes != len(history):
-            return f"there were {len(history):,} passes, but {state.passes:,} are stated"
-        if self._is_over_few(state.passes) and len(state.prior_part) != self.n_words:
-            return "passes over few topics need the prior's part of each word"
+            return f"the history has {len(history):,} passes, but the state has {state.passes:,}"
+        if self._is_sparse(state.passes) and len(state.prior_part) != self.n_words:
+            return "the array 'prior_part' is missing"
         return None
 
     def local_problem(self, shard: ShardRef, local: Locals) -> str | None:
         if "group_ends" in local:
             return sparse_problem(local, len(starts_of_groups(self.n_topics)))
         fits = {"theta", "before"} <= set(local) and local["before"].shape == local["theta"].shape
-        return None if fits else "documents had other topics before than now"
+        return None if fits else "the arrays 'theta' and 'before' are missing or differ in shape"
 
     def theta_of(self, local: Locals, alpha: NDArray[np.float64]) -> NDArray[Any]:
-        """Return P(topic | document) of a shard, with the α that its documents hold."""
+        """Return P(topic | document) of a shard, given the α included in its counts."""
         return local["theta"] if "theta" in local else in_all_topics(SparseTopics.of(local), alpha.astype(self.dtype))
 
     @property
-    def _first_over_few(self) -> int | None:
-        """Number of the first pass over few topics."""
+    def _first_sparse_pass(self) -> int | None:
+        """Index of the first sparse pass, or None."""
         few_from = self.few_from
         if few_from is None:
             few_from = max(FEW_FROM, math.ceil(FEW_FROM_PER_TOKEN * self.n_tokens / max(self.n_documents, 1)))
         return PASSES_OVER_ALL if self.n_topics >= max(few_from, WIDTH) else None
 
-    def _is_over_few(self, number: int) -> bool:
-        """Whether the pass with this number, from 0 on, goes over few topics."""
-        return self._first_over_few is not None and number >= self._first_over_few
+    def _is_sparse(self, number: int) -> bool:
+        """Return whether the pass with this index, from 0 on, is sparse."""
+        return self._first_sparse_pass is not None and number >= self._first_sparse_pass
 
-    def _pass_over_few(self, shard: Shard, local: Locals, state: CVB0State) -> PassOver:
+    def _sparse_pass(self, shard: Shard, local: Locals, state: CVB0State) -> PassResult:
         _, alpha, scale, floor = self._small_tables(state)
         starts, few, momentum = starts_of_groups(self.n_topics), SparseTopics.of(local), self._momentum(state)
         shared = Groups(in_groups(alpha), starts, state.topics, in_groups(scale), in_groups(floor), state.prior_part)
         return sparse_pass(shard, few, momentum, shared, self.word_languages, state.passes, self.n_tokens)
 
-    def _pass_over_all(self, shard: Shard, local: Locals, state: CVB0State) -> PassOver:
+    def _dense_pass(self, shard: Shard, local: Locals, state: CVB0State) -> PassResult:
         held, alpha, scale, floor = self._small_tables(state)
         theta, before = (as_read_only(local[name], self.dtype) for name in ("theta", "before"))
         documents, tables = Documents(theta, before, self._momentum(state), held), Tables(alpha, state.topics, scale, floor)
         done = run_pass(shard, documents, tables, self.word_languages, self.n_tokens)
-        if not self._is_over_few(state.passes + 1):
+        if not self._is_sparse(state.passes + 1):
             return done
         sizes, priors = shard.lengths[:, None].astype(self.dtype), {"theta": alpha, "before": held}
         now, then = (np.maximum(done.local[name] * (sizes + prior.sum()) - prior, 0) for name, prior in priors.items())
         return done._replace(local=sparse_topics_of(now, then)._asdict())
 
     def _small_tables(self, state: CVB0State) -> tuple[NDArray[Any], ...]:
-        """The α that documents hold, the one to use, 1 / (N_k + Σ_w η) and η / (N_k + Σ_w η), as the kernels take them."""
+        """Return the α included in documents, the one to use, 1 / (N_k + Σ_w η) and η / (N_k + Σ_w η), for the kernels."""
         exact = (state.document_alpha, state.alpha, state.scale, state.eta * state.scale)
         return tuple(part.astype(self.dtype) for part in exact)
 
@@ -252,19 +253,19 @@ class CVB0(LDASettings):
         return np.dtype(self.dtype).type(state.momentum)
 
     def _counts_of(self, state: CVB0State, total: CountTotal) -> NDArray[Any]:
-        """N_wk after the pass that gave this total."""
+        """Return N_wk after the pass that yielded this total."""
         counts, unit = writable_copy(state.topics), np.dtype(self.dtype).type(math.ldexp(1.0, -total.exponent))
-        if self._is_over_few(state.passes):
+        if self._is_sparse(state.passes):
             counts_of_few(total.table, unit, state.alpha.astype(self.dtype), state.prior_part, counts)
         else:
             counts_of(total.table, unit, counts)
         return counts
 
-    def _guide(self, counts: NDArray[Any], passes: int) -> NDArray[np.float64]:
-        """In the first passes, keep words that the prior puts into topics out of the others; less and less so.
+    def _hold_back(self, counts: NDArray[Any], passes: int) -> NDArray[np.float64]:
+        """Remove words of the prior from topics other than their own, in the first passes and with decreasing strength.
 
-        Otherwise a topic that happens to start with more of a theme draws its words away before their own can. Counts are taken
-        away in place; gives how many, for each language and topic.
+        Otherwise a topic that happens to start with more of a theme attracts its words before their own can. Counts are reduced
+        in place; returns by how much, for each language and topic.
         """
         gone = np.zeros((len(self.language_sizes), self.n_topics))
         if not self.prior.guides or passes >= GUIDED:
@@ -278,7 +279,7 @@ class CVB0(LDASettings):
         return gone
 
     def _sums_of(self, counts: NDArray[Any]) -> NDArray[np.float64]:
-        """Counts of each topic in each language."""
+        """Return the counts of each topic in each language."""
         of_languages = [counts[self.word_languages == number] for number in range(len(self.language_sizes))]
         return np.array([part.sum(axis=0, dtype=np.float64) for part in of_languages])
 
@@ -289,13 +290,13 @@ class CVB0(LDASettings):
         return self.learn_eta and self.prior.is_flat and state.passes % LEARN_ETA_EVERY == LEARN_ETA_EVERY - 1
 
     def _with_topics(self, state: CVB0State, counts: NDArray[Any], sums: NDArray[np.float64]) -> CVB0State:
-        """Make topics of counts, in place, with the sums of each language."""
+        """Compute topics from counts, in place, with the sums of each language."""
         prior, totals = self.prior, sums + self.prior_sizes(state.eta)
         scale = np.divide(1.0, totals, out=np.zeros_like(totals), where=totals > 0)  # a language may have no words
         normalize(counts, counts.dtype.type(state.eta), scale.astype(self.dtype), self.word_languages)
         if not prior.is_flat:
             of_language = scale[self.word_languages[prior.words], prior.topics]
             counts[prior.words, prior.topics] += (prior.extra * of_language).astype(self.dtype)
-        parts = np.empty(self.n_words if self._is_over_few(state.passes) else 0, self.dtype)
+        parts = np.empty(self.n_words if self._is_sparse(state.passes) else 0, self.dtype)
         prior_parts(counts[: len(parts)], state.alpha.astype(self.dtype), parts)
         return state._replace(topics=as_read_only(counts, self.dtype), scale=scale, prior_part=parts)

@@ -1,12 +1,12 @@
-"""CVB0 whose priors are learned from draws.
+"""CVB0 with priors learned from sampled assignments.
 
-Expected counts are smoother than counts, so that a Dirichlet-multinomial likelihood of them has its maximum at too large an α.
+Expected counts are smoother than counts, so that their Dirichlet-multinomial likelihood has its maximum at too large an α.
 So α and η are learned from sampled assignments, in three phases of one run:
 
 1. passes of CVB0, until topics hardly change;
 2. Gibbs sweeps from there, in which the topics are sampled too (φ_k ~ Dir(N_·k + η)); after each, α and η maximize the
-   likelihood of the sampled counts. What is kept is their mean over the last third of the sweeps, once they have settled;
-3. passes of CVB0 with these priors, from the assignments that were sampled last. With priors that fit, the sweeps often find
+   likelihood of the sampled counts. Once they have converged, their mean over the last third of the sweeps is kept;
+3. passes of CVB0 with these priors, from the last sampled assignments. With priors that fit, the sweeps often find
    topics that the first phase has missed.
 """
 
@@ -43,36 +43,36 @@ FIRST, SWEEPS, LAST = range(3)
 
 FIRST_PASSES = 50
 FIRST_TOLERANCE = 5e-4
-"""The first phase ends after so many passes, or when one changes the log-likelihood by less than this share of itself."""
+"""The first phase ends after this many passes, or when one changes the log-likelihood by less than this fraction of itself."""
 
 FIXED_SWEEPS = 3
-"""Sweeps before the topics and the priors change: assignments start from none."""
+"""Sweeps before the topics and the priors change: there are no assignments at first."""
 
 MIN_SWEEPS, MAX_SWEEPS = 60, 200
 SETTLED = 0.01
-"""Sweeps go on until the means of two quarters, the third and the last, differ by no more than this share, in Σα and in η."""
+"""Sweeps continue until the means of the third and the last quarter differ by at most this fraction, in Σα and in η."""
 
 STEPS = 20
-"""Steps of the fixed point for a prior after each sweep; the next begins where they end."""
+"""Fixed-point steps for a prior after each sweep, each continuing from the last."""
 
 RATE = 1.0
-"""Of an exponential distribution that each prior has itself: it is lost beside hundreds of documents, but keeps the priors of a
-handful, whose likelihood may rise for ever, within bounds."""
+"""Rate of the exponential hyperprior on each prior: negligible with hundreds of documents, but it bounds the priors of a
+handful, whose likelihood may increase without limit."""
 
 EDGES = bin_edges(1 << 24)
 MIDDLES = (EDGES[:-1] + EDGES[1:] - 1) / 2
-"""Bins of counts: 1/α + 1/(α + 1) + … is added up over them."""
+"""Bins of counts: 1/α + 1/(α + 1) + … is summed over them."""
 
 
 NOT_KEPT = np.empty(0, np.int64), np.empty((0, 0), np.int32)
-"""Topics that are kept of single sweeps: what is wanted are those after the last one."""
+"""Sweeps whose assignments are stored: only those of the last one are needed."""
 
 
 class SampledState(NamedTuple):
-    """What all shards share: the fields of `CVB0State`, and of the sweeps
+    """State broadcast to all shards: the fields of `CVB0State`, and
 
-    phase     which of the three
-    sampled   φ of the next sweep, filled up with zeros to whole groups of lanes; nothing in other phases
+    phase     index of the phase
+    sampled   φ of the next sweep, padded with zeros to whole groups of lanes; empty in other phases
     trace     α and η after each sweep
     first     passes of the first phase
     """
@@ -94,12 +94,12 @@ class SampledState(NamedTuple):
     first: int
 
     def plain(self) -> CVB0State:
-        """Return the part of CVB0."""
+        """Return the fields of `CVB0State`."""
         return CVB0State(*self[: len(CVB0State._fields)])  # type: ignore[arg-type]
 
 
 class SweepStats(NamedTuple):
-    """What a sweep adds up: counts of words in topics, and of how many documents N_dk, and at last |d|, exceeds each bin."""
+    """Statistics of a sweep: counts of words in topics, and how many N_dk, and in the last column |d|, exceed each bin."""
 
     word_topic: Counts | CountTotal
     exceeding: Counts | CountTotal
@@ -107,11 +107,11 @@ class SweepStats(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SampledCVB0(CVB0):
-    """Settings of the algorithm and facts of the corpus, whose counts are whole numbers.
+    """CVB0 with sampled priors, as pure functions of their arguments; counts must be whole numbers.
 
-    first_passes   most passes of the first phase
-    min_sweeps     fewest sweeps
-    max_sweeps     most sweeps
+    first_passes   maximum number of passes in the first phase
+    min_sweeps     minimum number of sweeps
+    max_sweeps     maximum number of sweeps
     """
 
     first_passes: int = FIRST_PASSES
@@ -133,22 +133,22 @@ class SampledCVB0(CVB0):
         return {**super().sizes(), "n_padded": padded(self.n_topics), "n_priors": self.n_topics + 1}
 
     def init_state(self, stats: Any) -> SampledState:  # type: ignore[override]
-        """Start as CVB0 does."""
+        """Initialize as CVB0 does."""
         none = np.empty((0, padded(self.n_topics)), np.float32)
         return SampledState(*super().init_state(stats), FIRST, none, np.empty((0, self.n_topics + 1)), 0)
 
     def step(self, shard: Shard, local: Locals, state: SampledState) -> tuple[Locals, Any]:  # type: ignore[override]
-        """Make a pass, or a sweep."""
+        """Run a pass or a sweep over a shard."""
         if state.phase == SWEEPS:
             return self._sweep(shard, local, state)
         return super().step(shard, self._sampled_start(shard, local, state) if "chosen" in local else local, state.plain())
 
     def objective(self, state: SampledState, stats: Any) -> float:  # type: ignore[override]
-        """Return the log-likelihood before a pass; sweeps leave it as it is."""
+        """Return the log-likelihood before a pass; sweeps do not change it."""
         return state.objective if isinstance(stats, SweepStats) else super().objective(state, stats)  # type: ignore[arg-type]
 
     def update(self, state: SampledState, stats: CVB0Stats | SweepStats) -> SampledState:  # type: ignore[override]
-        """Take the next step of the phase, or go over to the next one."""
+        """Run the update of the phase, or switch to the next phase."""
         if isinstance(stats, SweepStats):
             return self._after_sweep(state, stats)
         new = state._replace(**super().update(state.plain(), stats)._asdict())
@@ -166,13 +166,13 @@ class SampledCVB0(CVB0):
         return history[state.first + len(state.trace) :] if state.phase == LAST else []
 
     def broadcast_view(self, state: SampledState) -> SampledState:  # type: ignore[override]
-        """Return what `step` needs in this phase."""
+        """Return the fields that `step` needs in this phase."""
         if state.phase == SWEEPS:
             return state._replace(counts=state.counts[:0], topics=state.topics[:0], prior_part=state.prior_part[:0])
         return state._replace(counts=state.counts[:0])
 
     def final_state(self, state: SampledState) -> SampledState:  # type: ignore[override]
-        """Return the topics of CVB0's counts, and the priors as far as they are learned."""
+        """Return the topics of CVB0's counts, and the priors learned so far."""
         alpha, eta = state.alpha, state.eta
         if state.phase == SWEEPS and len(state.trace):
             alpha, eta = self._mean_of(state.trace)
@@ -184,22 +184,23 @@ class SampledCVB0(CVB0):
         return super().document_rows(kept.plain(), local)
 
     def status(self, state: SampledState) -> str:
-        """Tell the phase, and what is learned."""
-        told = f"Σα = {state.alpha.sum():.3g}, η = {state.eta:.2g}"
-        return f"sweep {len(state.trace)}, {told}" if state.phase == SWEEPS else told if state.phase == LAST else ""
+        """Return the phase, and the priors being learned."""
+        learned = f"Σα = {state.alpha.sum():.3g}, η = {state.eta:.2g}"
+        return f"sweep {len(state.trace)}, {learned}" if state.phase == SWEEPS else learned if state.phase == LAST else ""
 
     def state_problem(self, state: SampledState, history: Sequence[float]) -> str | None:  # type: ignore[override]
         if state.passes + len(state.trace) != len(history) or state.first > state.passes or len(state.trace) > self.max_sweeps:
-            return f"there were {len(history):,} iterations, but {state.passes:,} and {len(state.trace):,} are stated"
+            n_sweeps = len(state.trace)
+            return f"the history has {len(history):,} iterations, but the state {state.passes:,} passes and {n_sweeps:,} sweeps"
         if state.phase == SWEEPS and not len(state.sampled):
             return "the topics of the next sweep are missing"
         if state.phase == FIRST and len(state.trace):
-            return "there were sweeps before their phase"
+            return "the state has sweeps before the sweep phase"
         return super().state_problem(state.plain()._replace(passes=len(history)), history)
 
     def local_problem(self, shard: ShardRef, local: Locals) -> str | None:
         if "chosen" in local and len(local["chosen"]) != int(shard.open().lengths.sum()):
-            return "there are topics for other tokens than those of the corpus"
+            return "the number of assignments is not the number of tokens in the corpus"
         return super().local_problem(shard, {name: local[name] for name in local if name != "chosen"})
 
     def _learns_alpha_after(self, state: CVB0State) -> bool:
@@ -211,18 +212,18 @@ class SampledCVB0(CVB0):
     # --- sweeps --------------------------------------------------------------------------------------------------------------
 
     def _sweep(self, shard: Shard, local: Locals, state: SampledState) -> tuple[Locals, SweepStats]:
-        """Sample the topics of all tokens of a shard."""
+        """Resample the topics of all tokens of a shard."""
         chosen = np.array(local["chosen"]) if "chosen" in local else np.full(int(shard.lengths.sum()), -1, np.int32)
         stats = sweep_shard(shard, state.sampled, state.alpha, self._keys(len(state.trace), 1), chosen, self.n_tokens)
         return {**local, "chosen": chosen}, stats
 
     def _keys(self, first: int, n: int) -> NDArray[np.uint64]:
-        """Return where the random numbers of some sweeps start from."""
+        """Return the random keys of some sweeps."""
         seeds = [np.random.SeedSequence([self.seed, SWEEPS, number]) for number in range(first, first + n)]
         return np.array([seed.generate_state(1, np.uint64)[0] for seed in seeds])
 
     def _after_sweep(self, state: SampledState, stats: SweepStats) -> SampledState:
-        """Learn the priors from what was sampled, and draw the topics of the next sweep."""
+        """Learn the priors from the sampled counts, and draw the topics of the next sweep."""
         assert isinstance(stats.word_topic, CountTotal)
         assert isinstance(stats.exceeding, CountTotal)
         alpha, eta, number = state.alpha, state.eta, len(state.trace)
@@ -234,7 +235,7 @@ class SampledCVB0(CVB0):
                 eta = sampled_eta(eta, counts, self.word_languages)
             sampled = self._draw(counts, eta, number)
         trace = np.concatenate([state.trace, [[*alpha, eta]]])
-        if not self._has_settled(trace):
+        if not self._has_converged(trace):
             return state._replace(alpha=alpha, eta=eta, trace=trace, sampled=sampled)
         alpha, eta = self._mean_of(trace)
         counts = counts.astype(self.dtype)
@@ -244,11 +245,11 @@ class SampledCVB0(CVB0):
         return state._replace(**plain._asdict(), phase=LAST, trace=trace, sampled=sampled[:0])
 
     def _sampled_start(self, shard: Shard, local: Locals, state: SampledState) -> Locals:
-        """Return the locals of the first pass after the sweeps: documents have the topics that were sampled last."""
+        """Return the locals of the first pass after the sweeps: documents have the topics sampled last."""
         lengths = shard.lengths.astype(np.int64)
         places = np.repeat(np.arange(shard.n_documents), lengths) * self.n_topics + local["chosen"]
         counts = np.bincount(places, minlength=shard.n_documents * self.n_topics).reshape(-1, self.n_topics)
-        if self._is_over_few(state.passes):
+        if self._is_sparse(state.passes):
             return sparse_topics_of(counts.astype(self.dtype), counts.astype(self.dtype))._asdict()
         theta = (counts + state.alpha) / (lengths + state.alpha.sum())[:, None]
         return {"theta": theta.astype(self.dtype), "before": theta.astype(self.dtype)}
@@ -270,8 +271,8 @@ class SampledCVB0(CVB0):
             topics[mine] *= np.divide(1.0, sums, out=np.zeros_like(sums), where=sums > 0).astype(np.float32)
         return as_read_only(topics, np.float32)
 
-    def _has_settled(self, trace: NDArray[np.float64]) -> bool:
-        """Tell whether the later half of the sweeps can be taken for what they come to."""
+    def _has_converged(self, trace: NDArray[np.float64]) -> bool:
+        """Return whether the later half of the sweeps has converged."""
         n = len(trace)
         if n < self.min_sweeps or n >= self.max_sweeps:
             return n >= self.max_sweeps
@@ -280,9 +281,9 @@ class SampledCVB0(CVB0):
         return bool(np.abs(np.log(third / fourth)).max() <= SETTLED)
 
     def _mean_of(self, trace: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
-        """Return α and η in the mean of the last third: where sweeps are slow to settle, earlier ones still tell the start.
+        """Return the mean α and η of the last third: before convergence, earlier sweeps still reflect the start.
 
-        One that is not learned is what it was, to the last bit.
+        A prior that is not learned keeps its value, to the last bit.
         """
         mean = trace[2 * len(trace) // 3 :].mean(axis=0)
         learn_eta = self.learn_eta and self.prior.is_flat
@@ -290,7 +291,7 @@ class SampledCVB0(CVB0):
 
 
 def padded(n_topics: int) -> int:
-    """Return the number of topics, filled up to whole groups of lanes."""
+    """Return the number of topics, padded to whole groups of lanes."""
     return -(-n_topics // WIDTH) * WIDTH
 
 
@@ -302,7 +303,7 @@ def sweep_shard(
     chosen: NDArray[np.int32],
     bound: float,
 ) -> SweepStats:
-    """Make sweeps over a shard, and count what was sampled; `topics` are filled up, `chosen` is written over."""
+    """Run sweeps over a shard, and count the assignments; `topics` are padded, `chosen` is overwritten."""
     n_topics = alpha.shape[-1]
     priors = np.zeros((1, topics.shape[1]) if alpha.ndim == 1 else (len(alpha), topics.shape[1]), np.float32)
     priors[:, :n_topics] = alpha
@@ -312,7 +313,7 @@ def sweep_shard(
     )
     places = np.zeros(shard.n_words, np.int32)
     places[shard.by_word.words] = np.arange(len(shard.by_word.words), dtype=np.int32)
-    whole = np.zeros((len(shard.by_word.words), n_topics), np.int32)  # single precision does not count beyond 2^24
+    whole = np.zeros((len(shard.by_word.words), n_topics), np.int32)  # single precision cannot count beyond 2^24
     count_assignments(*shard.rows, chosen, places, whole)
     table = whole.astype(np.float32)
     used = int(np.flatnonzero(exceeding.any(axis=1))[-1]) + 1 if exceeding.any() else 0
@@ -321,7 +322,7 @@ def sweep_shard(
 
 
 def sampled_alpha(alpha: NDArray[np.float64], exceeding: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Maximize the posterior of α given sampled N_dk by the fixed point of the Dirichlet-multinomial (Minka 2000)."""
+    """Estimate the posterior mode of α from sampled N_dk by the fixed point of the Dirichlet-multinomial (Minka 2000)."""
     used = exceeding[:, -1] > 0  # no document is longer
     middles, of_topics, of_documents = MIDDLES[used], exceeding[used, :-1], exceeding[used, -1]
     for _ in range(STEPS if len(middles) else 0):
@@ -331,7 +332,7 @@ def sampled_alpha(alpha: NDArray[np.float64], exceeding: NDArray[np.float64]) ->
 
 
 def sampled_eta(eta: float, counts: NDArray[Any], languages: NDArray[np.int32]) -> float:
-    """Maximize the posterior of one η for all words and topics given sampled N_wk, likewise."""
+    """Estimate one η for all words and topics from sampled N_wk, by the same fixed point."""
     small = np.bincount(np.minimum(counts, SINGLE).astype(np.int64).ravel(), minlength=SINGLE + 1)
     exceeding, large = small[::-1].cumsum()[::-1][1:], counts[counts > SINGLE].astype(np.float64)
     sizes = np.bincount(languages)

@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
 
 ALPHA, ETA = 0.1, 0.03
-"""Priors of the topics in a document and of the words in a topic when nobody says any: ``python -m benchmarks lda_priors``
-compares them with others on seven collections."""
+"""Default priors of the topics in a document and of the words in a topic: ``python -m benchmarks lda_priors`` compares them
+with others on seven collections."""
 
 
 @dataclass(frozen=True, eq=False)
 class WordPrior:
-    """η_wk = base + extra_wk, where few words have anything extra.
+    """η_wk = base + extra_wk, where few words have an extra.
 
     base     float         η of every word in every topic
     ends     int64[v + 1]  entries of word w are [ends[w]:ends[w + 1]] of the two others
     topics   int32[n]      topic of each entry, ascending within a word
-    extra    float64[n]    what η_wk is above the base
-    guides   bool          the extra says which topics are wanted, so that they start from these words
+    extra    float64[n]    η_wk above the base
+    guides   bool          the extra defines which topics to find, so they start from these words
     """
 
     base: float
@@ -39,12 +39,12 @@ class WordPrior:
 
     @classmethod
     def flat(cls, base: float, n_words: int) -> Self:
-        """The same η for all."""
+        """Create a prior with the same η for all."""
         return cls(base, np.zeros(n_words + 1, np.int64), np.empty(0, np.int32), np.empty(0))
 
     @classmethod
     def of_table(cls, table: Any) -> Self:
-        """η_wk as given, a row for each word and a column for each topic."""
+        """Create a prior from a table of η_wk: a row for each word and a column for each topic."""
         dense = np.asarray(table, dtype=np.float64)
         base = float(dense.min())
         above = sp.csr_array(dense - base)
@@ -60,7 +60,7 @@ class WordPrior:
         return np.repeat(np.arange(len(self.ends) - 1), np.diff(self.ends))
 
     def totals(self, languages: NDArray[np.int32], n_languages: int, n_topics: int) -> NDArray[np.float64]:
-        """Σ_w η_wk over the words of each language: a row for each language."""
+        """Return Σ_w η_wk over the words of each language: a row for each language."""
         sizes = np.bincount(languages, minlength=n_languages)
         sums = np.repeat(self.base * sizes[:, None].astype(np.float64), n_topics, axis=1)
         np.add.at(sums, (languages[self.words], self.topics), self.extra)
@@ -68,14 +68,14 @@ class WordPrior:
 
 
 SMALLEST = 1e-4
-"""Prior of a topic that no document has any more."""
+"""Prior of a topic without any documents."""
 
 
 def statistics_of_alpha(theta: NDArray[Any], lengths: NDArray[np.float64], alpha: NDArray[np.float64]) -> tuple[float, ...]:
-    """What the step of α needs of some documents: a number for each topic, and one for all.
+    """Compute the statistics for the update of α: a number for each topic, and one for all.
 
     theta    float[d, k]  P(topic | document), in proportion to N_dk + α_k
-    lengths  float64[d]   words of each document; those without words say nothing
+    lengths  float64[d]   tokens of each document; empty documents are ignored
     """
     theta, lengths, total = theta[lengths > 0], lengths[lengths > 0], alpha.sum()
     counts = theta * (lengths + total)[:, None] - alpha
@@ -84,13 +84,13 @@ def statistics_of_alpha(theta: NDArray[Any], lengths: NDArray[np.float64], alpha
 
 
 def next_alpha(alpha: NDArray[np.float64], sums: Sequence[float]) -> NDArray[np.float64]:
-    """A step of α, from the sums of these statistics over all documents."""
+    """Update α from the sums of these statistics over all documents."""
     *of_topics, of_documents = sums
     return np.asarray(np.maximum(alpha * np.array(of_topics) / max(of_documents, 1e-300), SMALLEST))
 
 
 def next_eta(eta: float, counts: NDArray[Any], languages: NDArray[np.int32]) -> float:
-    """A step of one η for all words and topics, from N_wk."""
+    """Update the common η of all words and topics from N_wk."""
     rise = sum(float(_expected_rise(block, eta).sum()) for block in np.array_split(counts, max(len(counts) // 4096, 1)))
     sizes = np.bincount(languages)
     totals = np.zeros((len(sizes), counts.shape[1]))
@@ -100,7 +100,7 @@ def next_eta(eta: float, counts: NDArray[Any], languages: NDArray[np.int32]) -> 
 
 
 def _expected_rise(counts: NDArray[Any], prior: Any) -> NDArray[np.float64]:
-    """Mean of Ψ(n + prior) − Ψ(prior), where n is about `counts`."""
+    """Compute the mean of Ψ(n + prior) − Ψ(prior), where n is about `counts`."""
     mean = np.maximum(counts, 1e-30, dtype=np.float64)
     some = -np.expm1(-mean)
     return np.asarray(some * (psi(mean / some + prior) - psi(prior)))
@@ -109,7 +109,7 @@ def _expected_rise(counts: NDArray[Any], prior: Any) -> NDArray[np.float64]:
 MAX_STEPS = 1000
 MAX_HALVINGS = 60
 SETTLED = 1e-10
-"""Share of itself by which no part of a prior moves any more."""
+"""Relative tolerance of Newton's method, in each part of a prior."""
 
 
 def newton_alpha(
@@ -120,7 +120,7 @@ def newton_alpha(
     Parameters
     ----------
     alpha : ndarray of shape (n_topics,)
-        Where to start.
+        Start value.
     sufficient_statistics : ndarray of shape (n_topics,)
         s_k = Σ_d E[log θ_dk].
     n_documents : int
@@ -133,7 +133,7 @@ def newton_alpha(
     array([0.5, 2. ])
     """
     if len(alpha) < 2 or n_documents == 0:
-        return alpha  # one topic has every word, whatever its prior
+        return alpha  # with one topic, the prior has no effect
 
     def bound(alpha: NDArray[np.float64]) -> float:
         return float(n_documents * (gammaln(alpha.sum()) - gammaln(alpha).sum()) + alpha @ sufficient_statistics)
@@ -154,7 +154,7 @@ def newton_eta(eta: float, sufficient_statistic: float, n_topics: int, language_
     Parameters
     ----------
     eta : float
-        Where to start.
+        Start value.
     sufficient_statistic : float
         s = Σ_vk E[log β_vk].
     n_topics : int
@@ -189,7 +189,7 @@ def _climb(
     bound: Callable[[NDArray[np.float64]], float],
     step: Callable[[NDArray[np.float64]], NDArray[np.float64]],
 ) -> NDArray[np.float64]:
-    """Take Newton steps until they are too short to matter, or rounding hides what they gain."""
+    """Run Newton steps until they are negligible, or rounding hides their gain."""
     here, height = start, bound(start)
     for _ in range(MAX_STEPS):
         move = step(here)

@@ -1,8 +1,8 @@
-"""Labeled LDA by collapsed Gibbs sampling: a topic for each label, and every word of a document due to one of its labels.
+"""Labeled LDA by collapsed Gibbs sampling: one topic per label, and every token assigned to one of the document's labels.
 
-Each word is sampled given all others: P(label) ∝ (n_label,word + η) / (n_label + V η) · (n_document,label + α). Within a shard
-counts are always those of the moment. What other shards have is as it was after the last pass, so with one shard the sampler is
-exact, and with several nearly so.
+Each token is sampled given all others: P(label) ∝ (n_label,word + η) / (n_label + V η) · (n_document,label + α). Within a
+shard, counts are always current. Those of other shards are as of the last pass, so with one shard the sampler is exact, and
+with several nearly so.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from semascope.corpus.labels import LabeledRef, LabeledShard
 from semascope.corpus.shards import ShardRef, as_read_only
 from semascope.engines.base import Locals
 from semascope.engines.exact_sums import Counts, CountTotal, Scalars, ScalarTotal
-from semascope.kernels.labeled_gibbs import first_labels, pairs_of_words, sample_labels, slots_of_entries
+from semascope.kernels.labeled_gibbs import draw_first_labels, pairs_of_words, sample_labels, slots_of_entries
 from semascope.storage.facts import Fact, Whole
 from semascope.storage.layout import ANY, MAX_COUNT, Array, numbers
 from semascope.training.algorithm import AlgorithmConfig
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Pairs(NamedTuple):
-    """Words and labels that some document has together.
+    """Words and labels that occur together in some document.
 
     ends     int64[v + 1]   labels of word w are [ends[w]:ends[w + 1]] of the other
     labels   int32[p]       ascending for each word
@@ -38,7 +38,7 @@ class Pairs(NamedTuple):
 
     @classmethod
     def of(cls, shards: Sequence[LabeledRef], n_words: int, n_labels: int, *, open_to_all: bool = True) -> Pairs:
-        """Look at all documents. Words of one without labels go with all labels, if those are open to it."""
+        """Collect the pairs of all documents. Words of an unlabeled one go with all labels, if those are open to it."""
         parts, is_free = [np.empty(0, np.int64)], np.zeros(n_words, np.bool_)
         for ref in shards:
             shard = ref.open()
@@ -53,18 +53,18 @@ class Pairs(NamedTuple):
         if len(free):
             keys = keys[~is_free[keys // n_labels]]
             keys = np.concatenate([keys, (free[:, None] * n_labels + np.arange(n_labels)).ravel()])
-        keys = np.sort(keys, kind="stable")  # which takes ascending parts as they are
+        keys = np.sort(keys, kind="stable")  # which exploits ascending runs
         keys = keys[np.diff(keys, prepend=-1) > 0]
         ends = np.searchsorted(keys, np.arange(n_words + 1, dtype=np.int64) * n_labels)
         return cls(as_read_only(ends, np.int64), as_read_only(keys % max(n_labels, 1), np.int32))
 
 
 class LabeledState(NamedTuple):
-    """What all shards share.
+    """State broadcast to all shards.
 
-    counts   of each pair, how many words are due to the label
-    sizes    of each label, how many words are due to it
-    sums     counts of the passes that are averaged, added up
+    counts   tokens of each pair's word assigned to its label
+    sizes    tokens assigned to each label
+    sums     counts summed over the averaged passes
     passes   passes so far
     """
 
@@ -75,7 +75,7 @@ class LabeledState(NamedTuple):
 
 
 class LabeledStats(NamedTuple):
-    """What a pass adds up: counts of pairs, and Σ log P(word | all others)."""
+    """Statistics of a pass: counts of pairs, and Σ log P(word | all others)."""
 
     pairs: Counts | CountTotal
     log_likelihood: Scalars | ScalarTotal
@@ -83,13 +83,13 @@ class LabeledStats(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class LabeledGibbs(AlgorithmConfig):
-    """Settings of the algorithm and facts of the corpus. Its methods are pure functions of their arguments.
+    """Collapsed Gibbs sampler, as pure functions of their arguments.
 
-    pairs     words and labels that may go together
+    pairs     pairs of words and labels that may be assigned
     alpha     prior of the labels of a document
     eta       prior of the words of a label
-    burn_in   passes before the first whose counts are averaged
-    open_to_all   documents without labels may use all of them; else they are left out
+    burn_in   passes before averaging begins
+    open_to_all   documents without labels may use all of them; otherwise they are left out
     """
 
     pairs: Pairs
@@ -113,7 +113,7 @@ class LabeledGibbs(AlgorithmConfig):
     objective_name: ClassVar[str] = "log-likelihood"
 
     def init_shard(self, shard: LabeledShard) -> tuple[Locals, LabeledStats]:
-        """Return each word a label at random."""
+        """Assign a random label to each token."""
         n_open = self._n_open
         ends, labels = pairs_of_words(*_by_word(shard), *shard.labels, self.n_topics, n_open)
         numbers = np.full(shard.n_words, -1, np.int32)
@@ -121,7 +121,7 @@ class LabeledGibbs(AlgorithmConfig):
         slots = slots_of_entries(shard.rows.ends, shard.rows.words, *shard.labels, numbers, ends, labels, n_open)
         chosen, own = np.empty(int(shard.lengths.sum()), np.int32), np.zeros(len(labels), np.int32)
         seed, counts = self._seed(0), shard.rows.counts
-        first_labels(shard.rows.ends, counts, shard.labels.ends, slots, seed, shard.first_document, chosen, own, n_open)
+        draw_first_labels(shard.rows.ends, counts, shard.labels.ends, slots, seed, shard.first_document, chosen, own, n_open)
         used, n_documents = self._used(shard, ends, labels), np.array([shard.n_documents])
         local = {"used": used, "slots": slots, "chosen": chosen, "own": own, "n_documents": n_documents}
         return local, self._stats(local, 0.0)
@@ -131,23 +131,23 @@ class LabeledGibbs(AlgorithmConfig):
 
     def state_problem(self, state: LabeledState, history: Sequence[float]) -> str | None:
         if state.passes != len(history):
-            return f"there were {len(history):,} passes, but {state.passes:,} are stated"
+            return f"the history has {len(history):,} passes, but the state has {state.passes:,}"
         if not np.array_equal(np.bincount(self.pairs.labels, state.counts, self.n_topics), state.sizes):
             return "the sizes of labels are not the sums of their counts"
-        return "the counts to be averaged are missing" if state.passes > self.burn_in and not len(state.sums) else None
+        return "the array 'sums' of averaged counts is missing" if state.passes > self.burn_in and not len(state.sums) else None
 
     def local_problem(self, shard: ShardRef, local: Locals) -> str | None:
-        """Compare with a fresh start, which has the same pairs; only what is chosen of them differs."""
+        """Check against a fresh initialization, which has the same pairs; only the assignments differ."""
         opened: Any = shard.open()
         fresh, _ = self.init_shard(opened)
         if any(not np.array_equal(fresh[name], local.get(name, ())) for name in ("used", "slots", "n_documents")):
             return "the pairs of words and labels of a shard are not those of the corpus"
         if any(fresh[name].shape != np.shape(local.get(name, 0.0)) for name in ("chosen", "own")):
-            return "the words of a shard are not those of the corpus"
-        return None if self._has_chosen(opened, local) else "words are due to labels that their documents do not have"
+            return "the tokens of a shard are not those of the corpus"
+        return None if self._has_chosen(opened, local) else "tokens are assigned to labels that their documents do not have"
 
     def _has_chosen(self, shard: LabeledShard, local: Locals) -> bool:
-        """Tell whether the words of a shard have labels of their documents, and are counted."""
+        """Return whether the assignments of a shard are among its documents' labels, and match its counts."""
         n_labels = np.diff(shard.labels.ends)
         is_open, per_entry = n_labels == 0, np.where(n_labels == 0, min(self._n_open, 1), n_labels)
         entries = np.repeat(np.arange(shard.n_documents), np.diff(shard.rows.ends))
@@ -165,21 +165,21 @@ class LabeledGibbs(AlgorithmConfig):
 
     @property
     def _n_open(self) -> int:
-        """Labels that a document without any may use."""
+        """Number of labels that an unlabeled document may use."""
         return self.n_topics if self.open_to_all else 0
 
     def _used(self, shard: LabeledShard, ends: NDArray[np.int64], labels: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Which of all pairs those of a shard are."""
+        """Return the indices of a shard's pairs among all pairs."""
         words = np.repeat(shard.by_word.words, np.diff(ends)).astype(np.int64)
         every = np.repeat(np.arange(self.n_words, dtype=np.int64), np.diff(self.pairs.ends))
         return np.searchsorted(every * self.n_topics + self.pairs.labels, words * self.n_topics + labels).astype(np.int32)
 
     def init_state(self, stats: LabeledStats) -> LabeledState:
-        """What was given at random."""
+        """Return the state of the random assignments."""
         return self._state(stats, 0, np.zeros(0))
 
     def step(self, shard: LabeledShard, local: Locals, state: LabeledState) -> tuple[Locals, LabeledStats]:
-        """Sample the words of a shard anew."""
+        """Resample the tokens of a shard."""
         live, sizes, chosen = state.counts[local["used"]], state.sizes.copy(), np.array(local["chosen"])
         own = local["own"] - live
         log_likelihood = sample_labels(
@@ -191,7 +191,7 @@ class LabeledGibbs(AlgorithmConfig):
         return local, self._stats(local, log_likelihood)
 
     def _seed(self, number: int) -> np.uint64:
-        """Of a pass."""
+        """Return the seed of a pass."""
         return np.uint64(np.random.SeedSequence([self.seed, number]).generate_state(1, np.uint64)[0])
 
     def _stats(self, local: Locals, log_likelihood: float) -> LabeledStats:
@@ -199,7 +199,7 @@ class LabeledGibbs(AlgorithmConfig):
         return LabeledStats(Counts(local["used"], own, shape, max(self.n_tokens, 1.0)), Scalars((log_likelihood,)))
 
     def update(self, state: LabeledState, stats: LabeledStats) -> LabeledState:
-        """Take the counts of this pass."""
+        """Update the state with the counts of this pass."""
         return self._state(stats, state.passes + 1, state.sums)
 
     def _state(self, stats: LabeledStats, passes: int, sums: NDArray[np.float64]) -> LabeledState:
@@ -211,21 +211,21 @@ class LabeledGibbs(AlgorithmConfig):
         return LabeledState(as_read_only(counts, np.int32), as_read_only(sizes, np.int64), sums, passes)
 
     def objective(self, state: LabeledState, stats: LabeledStats) -> float:
-        """Σ log P(word | all others), each as it was before it was sampled."""
+        """Return Σ log P(word | all others), each before the token was sampled."""
         assert isinstance(stats.log_likelihood, ScalarTotal)
         return stats.log_likelihood.sums()[0]
 
     def broadcast_view(self, state: LabeledState) -> LabeledState:
-        """All but what only `update` needs."""
+        """Return all but the fields that only `update` needs."""
         return state._replace(sums=state.sums[:0])
 
     def final_state(self, state: LabeledState) -> NDArray[np.float64]:
-        """Counts of pairs: their mean over the passes after the first ones, or those of the last."""
+        """Return the counts of pairs: their mean over the passes after burn-in, or those of the last."""
         n_averaged = state.passes - self.burn_in
         return state.sums / n_averaged if n_averaged > 0 else state.counts.astype(np.float64)
 
     def document_rows(self, kept: Any, local: Locals) -> NDArray[Any]:
-        """Nothing: how much of a document is due to each of its labels is found again when that is asked for."""
+        """Return nothing: the label shares of documents are inferred on demand."""
         return np.empty((int(local["n_documents"][0]), 0))
 
 

@@ -1,21 +1,21 @@
 """The largest singular values of a sparse matrix A and their vectors, by the block Lanczos method from random vectors.
 
-Blocks X₀, X₁, … of few vectors are orthonormal, each in itself and to all before it; the first is made of what Aᵀ makes of
-random vectors. A pass over the corpus gives Z = Aᵀ A X of the last block. What the blocks so far have of it, C = Xᵀ Z of each,
-is a column of the small matrix G = Xᵀ Aᵀ A X of all blocks together; what is left of it, W = Z − X C, is made orthonormal for
-the next block. So every pass over a narrow block makes the space larger, where other methods go through wide ones again.
+Blocks X₀, X₁, … of few vectors are orthonormal, each in itself and to all before it; the first is computed from Aᵀ times
+random vectors. A pass over the corpus computes Z = Aᵀ A X of the last block. Its projections on the blocks so far, C = Xᵀ Z
+of each, are a column of the small matrix G = Xᵀ Aᵀ A X of all blocks together; the remainder, W = Z − X C, is orthonormalized
+to become the next block. So every pass over a narrow block enlarges the space, where other methods revisit wide ones.
 
-What is found in k vectors so far: with G = Hᵀ H, columns of A X H⁻¹ are orthonormal, and what they see of A (Halko, Martinsson
-and Tropp, 2011) has the small matrix H Hᵀ, plus H⁻ᵀ Wᵀ W H⁻¹ in the corner of the last block. Its eigenvalues Σ² are those of
-Aᵀ A as far as the space reaches; with its eigenvectors P, right singular vectors are V = (X G + W) H⁻¹ P Σ⁻¹.
+The decomposition from k vectors so far: with G = Hᵀ H, columns of A X H⁻¹ are orthonormal, and their projection of A (Halko,
+Martinsson and Tropp, 2011) has the small matrix H Hᵀ, plus H⁻ᵀ Wᵀ W H⁻¹ in the corner of the last block. Its eigenvalues Σ²
+approximate those of Aᵀ A; with its eigenvectors P, right singular vectors are V = (X G + W) H⁻¹ P Σ⁻¹.
 
-Rounding errors along vectors that are found already would grow with every pass. So blocks are made orthogonal to all before
-them, where without rounding the last two would do; and again where little was left of Z. What is nothing but rounding errors
-becomes zero.
+Rounding errors along converged vectors would grow with every pass. So blocks are orthogonalized against all before them,
+where without rounding the last two would suffice; and again if little was left of Z. What consists of rounding errors only is
+set to zero.
 
-Entries are divided by the root of what Σ a² is at most, so that squares of squares are within reach of single precision.
+Entries are divided by the root of an upper bound of Σ a², so that fourth powers are within the range of single precision.
 
-Nothing is held but the blocks of words, what a pass adds up, and small matrices; nothing of the documents.
+Only the blocks of words, the statistics of a pass, and small matrices are stored; nothing of the documents.
 """
 
 from __future__ import annotations
@@ -64,38 +64,38 @@ if TYPE_CHECKING:
 
 
 PASSES = 4.5
-"""So many blocks have as many vectors as are wanted. Narrow blocks need fewer products in all, and more passes."""
+"""Number of blocks that hold as many vectors as requested. Narrow blocks need fewer products in all, but more passes."""
 
 WIDTHS = (24, 48)
-"""Vectors of a block that the kernels work on best: one of these, or a multiple of the last."""
+"""Efficient widths of a block for the kernels: one of these, or a multiple of the last."""
 
 MORE = 1.75
-"""So many times as many vectors as are wanted are gone through before what they have found is looked at."""
+"""The first residual is computed after this many times the requested number of vectors."""
 
 LITTLE, TRIES = 0.1, 3
-"""A block of which less than this share is left has lost digits, and is made orthogonal again, at most so often in all."""
+"""A block of which less than this fraction is left has lost digits, and is orthogonalized again, this many times at most."""
 
 MAX_ENTRY = 8.0
-"""No entry of a state is near it: columns of blocks have length one, and so has the matrix at most."""
+"""Upper bound on entries of a state: columns of blocks have length one, and the matrix has norm at most one."""
 
 ROOM = 2.0**10
-"""Sums are made of integers of so many times fewer than they could be: below 2^51 the kernel converts them sooner."""
+"""Factor by which integers in sums are smaller than they could be: below 2^51 the kernel converts them faster."""
 
 QUANTUM = 2.0**-44
-"""What sums in integers may be wrong by, times the root of the number of words: squares of the smallest values are no less."""
+"""Error of integer sums, times the root of the number of words: squares of the smallest values are no less."""
 
 
 class LanczosState(NamedTuple):
-    """What all shards share.
+    """State broadcast to all shards.
 
     blocks     X₀, X₁, …: the last is that of the next pass; none before the first
     rest       W of the last pass
     small      G of all blocks but the last
     square     Wᵀ W
-    residuals  √(Σ a² − Σ σ²) over √Σ a² after each pass, from the first on that is looked at
-    total      Σ a², over what it is at most
-    most       what Σ a² is at most
-    of_word    factor of each word in the matrix, if words have any
+    residuals  √(Σ a² − Σ σ²) over √Σ a² after each pass, from the first computed one on
+    total      Σ a², relative to its upper bound
+    most       upper bound of Σ a²
+    of_word    factor of each word in the matrix, if the weighting has any
     word_sums  Σ n of each word
     """
 
@@ -111,13 +111,13 @@ class LanczosState(NamedTuple):
 
 
 class Decomposition(NamedTuple):
-    """What is found.
+    """Singular value decomposition.
 
-    values     the singular values, largest first, where they are known better than they can be measured
+    values     the singular values, largest first, where they are above the noise
     vectors    right singular vectors, a row for each word, those of the largest values first
-    residuals  √(Σ a² − Σ σ²) over √Σ a² after each pass that was looked at
+    residuals  √(Σ a² − Σ σ²) over √Σ a² after each pass, from the first computed one on
     total      Σ a²
-    of_word    factor of each word in the matrix, if words have any
+    of_word    factor of each word in the matrix, if the weighting has any
     word_sums  Σ n of each word
     """
 
@@ -129,15 +129,15 @@ class Decomposition(NamedTuple):
     word_sums: NDArray[np.float64]
 
 
-class FactStats(NamedTuple):
-    """What is known of words, and what Σ a² is at most."""
+class WordStats(NamedTuple):
+    """Statistics of words for the weighting, and the upper bound of Σ a²."""
 
     words: Counts | CountTotal
     square: Scalars | ScalarTotal
 
 
 class PassStats(NamedTuple):
-    """What a pass adds up: Z, and in the first one Σ a²."""
+    """Statistics of a pass: Z, and in the first one Σ a²."""
 
     product: LazyCounts | CountTotal
     square: Scalars | ScalarTotal
@@ -145,9 +145,9 @@ class PassStats(NamedTuple):
 
 @dataclass(frozen=True)
 class BlockLanczos(AlgorithmConfig):
-    """Settings of the algorithm and facts of the corpus. Its methods are pure functions of their arguments.
+    """Block Lanczos method, as pure functions of their arguments.
 
-    weighting  what the matrix has in place of counts
+    weighting  term weighting of the matrix
     """
 
     weighting: str = "hellinger"
@@ -169,7 +169,7 @@ class BlockLanczos(AlgorithmConfig):
 
     @property
     def width(self) -> int:
-        """Vectors of a block."""
+        """Number of vectors of a block."""
         wanted, widest = math.ceil(self.n_topics / PASSES), WIDTHS[-1]
         fitting = next((width for width in WIDTHS if width >= wanted), widest * -(-wanted // widest))
         return min(fitting, self.n_documents, self.n_words)
@@ -180,23 +180,23 @@ class BlockLanczos(AlgorithmConfig):
     def state_problem(self, state: LanczosState, history: Sequence[float]) -> str | None:
         n_done = max(len(state.blocks) - 1, 0)
         if state.small.shape != (n_done * self.width,) * 2 or len(state.residuals) > n_done:
-            return f"there are {len(state.blocks)} blocks, but a small matrix of shape {state.small.shape}"
+            return f"the state has {len(state.blocks)} blocks, but a small matrix of shape {state.small.shape}"
         if n_done and not (len(state.rest) and len(state.square)):
-            return "what the last pass found is missing"
+            return "the arrays 'rest' and 'square' of the last pass are missing"
         if (len(state.of_word) > 0) != (WEIGHTINGS[self.weighting].of_word is not None) or not state.most > 0:
-            return f"the weights of words do not belong to the weighting {self.weighting!r}"
+            return f"the word factors do not match the weighting {self.weighting!r}"
         return None
 
-    def init_shard(self, shard: Shard) -> tuple[Locals, FactStats]:
-        """Count what the weighting needs to know."""
+    def init_shard(self, shard: Shard) -> tuple[Locals, WordStats]:
+        """Count the word statistics that the weighting needs."""
         facts = facts_of_words(shard.by_word.ends, shard.counts_by_word)
         square = WEIGHTINGS[self.weighting].square(shard.rows.counts.astype(np.float64), self.n_tokens)
         bound = max(self.n_tokens * math.log(max(self.n_tokens, 2.0)), self.n_tokens, 1.0)
         words = Counts(shard.by_word.words, facts, (self.n_words, facts.shape[1]), bound)
-        return {"nothing": np.zeros((shard.n_documents, 0), self.dtype)}, FactStats(words, Scalars((square,)))
+        return {"nothing": np.zeros((shard.n_documents, 0), self.dtype)}, WordStats(words, Scalars((square,)))
 
-    def init_state(self, stats: FactStats) -> LanczosState:
-        """Nothing is known yet but how counts are weighted."""
+    def init_state(self, stats: WordStats) -> LanczosState:
+        """Return the state before the first pass, with the factors of the weighting."""
         assert isinstance(stats.words, CountTotal)
         assert isinstance(stats.square, ScalarTotal)
         facts, of_word = stats.words.values(np.float64), WEIGHTINGS[self.weighting].of_word
@@ -206,7 +206,7 @@ class BlockLanczos(AlgorithmConfig):
         return LanczosState(blocks, none, none, none, np.empty(0), 0.0, most, factors, facts[:, 0])
 
     def step(self, shard: Shard, local: Locals, state: LanczosState) -> tuple[Locals, PassStats]:
-        """One pass over a shard: Aᵀ A X; or Aᵀ times random vectors, where there is no X yet."""
+        """Run a pass over a shard: Aᵀ A X; or Aᵀ times random vectors, before there is an X."""
         values, values_by_word = WEIGHTINGS[self.weighting].both_orders(shard, self.n_tokens, state.of_word, self.dtype)
         for entries in (values, values_by_word):
             entries *= entries.dtype.type(1 / math.sqrt(state.most))
@@ -214,7 +214,7 @@ class BlockLanczos(AlgorithmConfig):
             rows, bound, square = np.empty((shard.n_documents, self.width), self.dtype), 2.0, 0.0
             project_documents(shard.rows.ends, shard.rows.words, values, as_read_only(state.blocks[-1], self.dtype), rows)
         else:
-            rows, bound = self._random_rows(shard), 8 * self.n_documents**0.5  # eight times what is to be expected
+            rows, bound = self._random_rows(shard), 8 * self.n_documents**0.5  # eight times the expected value
             square = float(np.sum(values.astype(np.float64) ** 2))
         words, ends, documents, _ = shard.by_word
         work = partial(project_words, words, ends, documents, values_by_word, rows)
@@ -222,20 +222,20 @@ class BlockLanczos(AlgorithmConfig):
         return local, PassStats(product, Scalars((square,)))
 
     def _random_rows(self, shard: Shard) -> NDArray[Any]:
-        """Normal numbers; where there are no more documents than vectors, rows of the identity, which see all there is."""
+        """Draw normal numbers; with no more documents than vectors, return rows of the identity, which span everything."""
         if self.width == self.n_documents:
             return np.eye(self.n_documents, dtype=self.dtype)[shard.first_document :][: shard.n_documents]
         generator = np.random.default_rng([self.seed, shard.number])
         return generator.standard_normal((shard.n_documents, self.width), np.float32).astype(self.dtype)
 
-    @one_thread_each()  # small matrices come out otherwise where libraries divide them among threads
+    @one_thread_each()  # the bits of small matrices depend on the threads of linear algebra libraries
     def update(self, state: LanczosState, stats: PassStats) -> LanczosState:
-        """See what the pass found, and make the next block."""
+        """Compute the next block, orthogonal to the blocks so far."""
         assert isinstance(stats.product, CountTotal)
         assert isinstance(stats.square, ScalarTotal)
         product, seen, square = combine(stats.product.fill, state.blocks)
         if len(state.blocks):
-            return self._onward(state, product, seen, square)
+            return self._append_block(state, product, seen, square)
         (total,) = stats.square.sums()
         blocks = append_column(state.blocks)
         if self.width == self.n_words:
@@ -244,14 +244,14 @@ class BlockLanczos(AlgorithmConfig):
             self._make_orthonormal(product, square, blocks, float(square.diagonal().max()))
         return state._replace(blocks=as_read_only(blocks, self.dtype), total=total)
 
-    def _onward(
+    def _append_block(
         self, state: LanczosState, product: NDArray[Any], seen: NDArray[np.float64], whole: NDArray[np.float64]
     ) -> LanczosState:
-        """What Z tells, given C and Zᵀ Z, and the block after X."""
+        """Update the small matrix from Z, given C and Zᵀ Z, and append the block after X."""
         small, blocks, longest = bordered(state.small, seen), append_column(state.blocks), float(whole.diagonal().max())
         judge, square = partial(self._residuals, small, total=state.total), whole - seen.T @ seen
         with one_thread_each() as threads:
-            if soon := eigvalsh(square)[0] >= LITTLE**2 * longest:  # digits enough to judge by, so one core begins with it
+            if soon := eigvalsh(square)[0] >= LITTLE**2 * longest:  # enough digits to decide, so one core begins with it
                 judging = threads.submit(judge, square)
             square = deflate(product, state.blocks, seen)
             if not soon:
@@ -263,17 +263,17 @@ class BlockLanczos(AlgorithmConfig):
         )
 
     def _residuals(self, small: NDArray[np.float64], square: NDArray[np.float64], total: float) -> list[float]:
-        """The residual after a pass, if it is worth looking at already; otherwise none."""
+        """Compute the residual after a pass, once the space is large enough; otherwise return none."""
         if len(small) < min(MORE * self.n_topics, self.n_documents, self.n_words):
             return []
-        _, seen = self._seen(small, square, (self.dtype, "float64"), self.width)
+        _, seen = self._projection(small, square, (self.dtype, "float64"), self.width)
         explained = math.fsum(eigenvalues(seen)[-self.n_topics :])
         return [math.sqrt(max(total - explained, 0.0) / total) if total > 0 else 0.0]
 
     def _make_orthonormal(self, table: NDArray[Any], square: NDArray[np.float64], blocks: NDArray[Any], whole: float) -> None:
-        """Make the last block of a table from which the others are taken out: `square` is its own small matrix.
+        """Orthonormalize a remainder into the last block of `table`: `square` is its own small matrix.
 
-        `whole` is the square of its longest column before. Columns that have lost digits are gone through again.
+        `whole` is the square of its longest column before. Columns that have lost digits are orthogonalized again.
         """
         noise, others, block = noise_level(self.dtype), blocks[:-1], blocks[-1]
         floor = max(noise * float(square.diagonal().max()), noise**2 * whole)
@@ -283,27 +283,27 @@ class BlockLanczos(AlgorithmConfig):
             if shortest >= LITTLE**2 * whole or turn + 1 == TRIES:
                 break
             square = deflate(block, others, gram(others, block))
-            table, floor, whole = block, noise, 1.0  # its columns are of length one by now, but for noise
+            table, floor, whole = block, noise, 1.0  # its columns have length one by now, up to noise
 
     def objective(self, state: LanczosState, stats: PassStats) -> float:
-        """Part of Σ a² that the wanted values had before this pass."""
+        """Return the fraction of Σ a² explained by the requested values before this pass."""
         return 1 - float(state.residuals[-1]) ** 2 if len(state.residuals) else 0.0
 
     def convergence_history(self, state: LanczosState, history: Sequence[float]) -> Sequence[float]:
-        """The residuals, that after the last pass included; what is below rounding errors is all one."""
+        """Return the residuals, including that after the last pass, clipped at the level of rounding errors."""
         return np.maximum(state.residuals, np.finfo(self.dtype).eps ** 0.5).tolist()  # type: ignore[no-any-return]
 
     def broadcast_view(self, state: LanczosState) -> LanczosState:
-        """The last block, and how counts are weighted."""
+        """Return the last block, and the factors of the weighting."""
         none = np.empty((0, 0))
         return state._replace(blocks=state.blocks[-1:], rest=none, small=none)
 
     @one_thread_each()
     def final_state(self, state: LanczosState) -> Decomposition:
-        """The wanted vectors, of which the largest entry in size is positive."""
+        """Return the requested vectors, each with a positive entry of largest magnitude."""
         if not len(state.residuals):
-            raise KeyboardInterrupt  # before anything was found
-        inverse, seen = self._seen(state.small, state.square, ("float64",), len(state.small))
+            raise KeyboardInterrupt  # before there is any result
+        inverse, seen = self._projection(state.small, state.square, ("float64",), len(state.small))
         squares, turn = eigh(seen)
         values = np.sqrt(np.maximum(squares[::-1][: self.n_topics], 0))
         factors = inverse @ turn[:, ::-1][:, : self.n_topics] * reciprocals(values)
@@ -313,24 +313,24 @@ class BlockLanczos(AlgorithmConfig):
         total = state.total * state.most
         return Decomposition(np.empty(0), vectors, state.residuals, total, state.of_word, state.word_sums)
 
-    def _seen(
+    def _projection(
         self, small: NDArray[np.float64], square: NDArray[np.float64], precisions: Sequence[str], last: int
     ) -> tuple[NDArray[Any], NDArray[Any]]:
-        """The last rows of H⁻¹, and the small matrix of what the space so far sees of A.
+        """Return the last rows of H⁻¹, and the small matrix of the projection of A on the space so far.
 
-        Worked out in the first precision that will do: to judge a residual, single takes half the time.
+        Computed in the first precision that suffices: for a residual, single takes half the time.
         """
         half, inverse = split_halves(small, noise_level(self.dtype) ** 2, QUANTUM * self.n_words**0.5, precisions, last)
         of_rest = inverse[-self.width :]
         return inverse, half @ half.T + of_rest.T @ square.astype(inverse.dtype) @ of_rest
 
     def document_rows(self, kept: Decomposition, local: Locals) -> NDArray[Any]:
-        """Nothing: where documents lie is seen when they are projected."""
+        """Return nothing: documents are projected on demand."""
         return np.asarray(local["nothing"])
 
 
 def arpack_svd(algorithm: BlockLanczos, corpus: Corpus, engine: Engine) -> Decomposition:
-    """Decompose the matrix that an algorithm would."""
+    """Compute the decomposition of an algorithm's matrix by ARPACK."""
     with engine.open(corpus.shards()) as placed:
         state = algorithm.init_state(placed.begin(algorithm.init_shard))
     rows = corpus.rows
@@ -345,7 +345,7 @@ def arpack_svd(algorithm: BlockLanczos, corpus: Corpus, engine: Engine) -> Decom
 
 
 def _svd(matrix: Any, n: int, seed: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Values and right vectors, the largest first. ARPACK wants fewer than there are."""
+    """Compute values and right vectors, the largest first. ARPACK requires fewer than there are."""
     if n < min(matrix.shape):
         start = np.random.default_rng(seed).standard_normal(min(matrix.shape))
         _, values, right = svds(matrix, n, v0=start, solver="arpack")

@@ -1,4 +1,4 @@
-"""What all ways to fit LDA have in common: priors of topics and words, and languages."""
+"""Settings shared by all LDA algorithms: priors of topics and words, and languages."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class LDASettings(EM):
-    """Settings of an algorithm for LDA and facts of the corpus.
+    """Configuration of an LDA algorithm.
 
-    alpha        prior of the topics in a document, one number or one for each topic; where learning starts
-    eta          prior of the words in a topic; where learning starts
+    alpha        prior of the topics in a document, one number or one for each topic; start value if learned
+    eta          prior of the words in a topic; start value if learned
     learn_alpha  learn one α for each topic
-    learn_eta    learn one η for all words; an informed prior stays as it is
-    languages    number of the language of each word; by default there is one
+    learn_eta    learn one η for all words; an informed prior keeps its extra
+    languages    language id of each word; by default there is one language
     """
 
     alpha: float | NDArray[np.float64] = ALPHA
@@ -39,25 +39,25 @@ class LDASettings(EM):
 
     @property
     def first_alpha(self) -> NDArray[np.float64]:
-        """The α that a fit starts with, one for each topic."""
+        """Initial α, one for each topic."""
         return np.full(self.n_topics, self.alpha, dtype=np.float64)
 
     @cached_property
     def prior(self) -> WordPrior:
-        """Prior of the words in topics, as given."""
+        """Initial prior of the words in topics."""
         return self.eta if isinstance(self.eta, WordPrior) else WordPrior.flat(float(self.eta), self.n_words)
 
     def prior_with(self, base: float) -> WordPrior:
-        """Prior of the words in topics, with the base learned meanwhile."""
+        """Return the prior of the words in topics, with a learned base."""
         return replace(self.prior, base=base)
 
     def prior_sizes(self, base: float) -> NDArray[np.float64]:
-        """Σ_w η_wk over the words of each language, with that base."""
+        """Return Σ_w η_wk over the words of each language, with this base."""
         return self.prior_with(base).totals(self.word_languages, len(self.language_sizes), self.n_topics)
 
     @cached_property
     def word_languages(self) -> NDArray[np.int32]:
-        """Number of each word's language."""
+        """Language id of each word."""
         return as_read_only(np.zeros(self.n_words, np.int32) if self.languages is None else self.languages, np.int32)
 
     @cached_property
@@ -66,16 +66,16 @@ class LDASettings(EM):
         return np.bincount(self.word_languages, minlength=1)
 
     def first_counts(self, stats: StartStats) -> NDArray[Any]:
-        """Counts to start from, as if each topic had an equal share of all words."""
+        """Return initial counts, as if each topic had an equal share of all tokens."""
         topics = EM.init_state(self, stats).topics
         topics *= self.n_tokens / self.n_topics
         return topics
 
     def _seed_counts(self, shard: Shard, given: NDArray[np.float32]) -> tuple[NDArray[np.int32], NDArray[Any]]:
-        """Start topics that the prior knows words of from the documents that have these words, the others at random.
+        """Initialize topics with informed priors from the documents that have their words, and the others at random.
 
-        A document counts by the square of the share of the words that it has: one of them says little, two or three say much.
-        A start from elsewhere would outweigh the prior, and one from the words alone would not draw the documents along.
+        A document is weighted by the square of the fraction of the words that it has: one of them says little, two or three say
+        much. A start from elsewhere would outweigh the prior, and one from the words alone would not attract the documents.
         """
         words, counts = super()._seed_counts(shard, given)
         if not self.prior.guides:

@@ -1,4 +1,4 @@
-"""Products and factors of tall and small matrices, with the same bits on any number of cores."""
+"""Products and factors of tall and small matrices, with bits independent of the number of cores."""
 
 from __future__ import annotations
 
@@ -23,35 +23,35 @@ if TYPE_CHECKING:
 
 
 BLOCK = 4096
-"""Rows of a block, about."""
+"""Approximate number of rows of a block."""
 
 FAIR_SHARE = 8
-"""The number of blocks is a multiple of this where there is more than one, so that 2, 4 or 8 threads get equal parts."""
+"""The number of blocks is a multiple of this if there is more than one, so that 2, 4 or 8 threads get equal parts."""
 
 FIRST_ROOM = 12
-"""Tables that a stack has room for; what is not used yet takes no memory."""
+"""Capacity of a stack in tables; unused room takes no memory."""
 
 
 def gram(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.float64]:
-    """``one.T @ other``; of a stack of tables, what comes of each one below the other."""
+    """Compute ``one.T @ other``; for a stack of tables, the products one below the other."""
     stack = one if one.ndim == 3 else one[None]
 
     def of_rows(rows: slice) -> NDArray[np.float64]:
-        return np.asarray(other[rows].T @ stack[:, rows], np.float64)  # sooner done this way round, and small to turn over
+        return np.asarray(other[rows].T @ stack[:, rows], np.float64)  # faster this way round, and small to transpose
 
     shape = (len(stack), other.shape[1], stack.shape[2])
     return _sum(each_block(of_rows, len(other)), shape).transpose(0, 2, 1).reshape(-1, other.shape[1])
 
 
 def multiply(table: NDArray[Any], small: NDArray[np.float64], out: NDArray[Any] | None = None) -> NDArray[Any]:
-    """``table @ small``, in the precision of the table; in `out` if there is one, which may be the table itself."""
+    """Compute ``table @ small``, in the precision of the table; `out` may be the table itself."""
     return multiply_blocks([table], small, out)
 
 
 def multiply_blocks(
     tables: Sequence[NDArray[Any]], small: NDArray[np.float64], out: NDArray[Any] | None = None
 ) -> NDArray[Any]:
-    """Tables side by side times a small one, in their precision."""
+    """Compute the product of tables side by side and a small one, in their precision."""
     factor = small.astype(tables[0].dtype)
     product = np.empty((len(tables[0]), factor.shape[1]), factor.dtype) if out is None else out
 
@@ -67,9 +67,9 @@ def multiply_blocks(
 def combine(
     fill: Callable[[NDArray[Any], slice], None], stack: NDArray[Any]
 ) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.float64]]:
-    """A table of the size of those of a stack, filled by blocks of rows; ``inner`` of the stack and it; and of it and itself.
+    """Build a table by blocks of rows; return it, the ``gram`` of the stack and it, and that of it and itself.
 
-    A block is multiplied while it is at hand.
+    A block is multiplied while it is in the cache.
     """
     _, n_rows, width = stack.shape
     table = np.empty((n_rows, width), stack.dtype)
@@ -84,7 +84,7 @@ def combine(
 
 
 def fix_signs(table: NDArray[Any]) -> None:
-    """Change the signs of columns, so that the entry of each that is largest in size is positive."""
+    """Flip the signs of columns so that the entry of each with the largest magnitude is positive."""
     extremes = each_block(lambda rows: (table[rows].min(axis=0), table[rows].max(axis=0)), len(table))
     least, most = (np.array(found) for found in zip(*extremes, strict=True))
     signs = np.where(-least.min(axis=0) > most.max(axis=0), -1, 1).astype(table.dtype)
@@ -97,7 +97,7 @@ def fix_signs(table: NDArray[Any]) -> None:
 
 
 def reorder(table: NDArray[Any], order: NDArray[np.int64]) -> None:
-    """Put the columns of a table into another order; those that stay are not touched."""
+    """Permute the columns of a table in place; those that stay are not touched."""
     moved = np.flatnonzero(order != np.arange(len(order)))
 
     def of_rows(rows: slice) -> None:
@@ -109,7 +109,7 @@ def reorder(table: NDArray[Any], order: NDArray[np.int64]) -> None:
 
 
 def deflate(table: NDArray[Any], stack: NDArray[Any], small: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Subtract a stack of tables, side by side, times a small one from a table; give ``table.T @ table`` of what is left."""
+    """Subtract a stack of tables, side by side, times a small one from a table; return ``table.T @ table`` of the rest."""
     factors = as_read_only(small, table.dtype).reshape(len(stack), stack.shape[2], table.shape[1])
 
     def of_rows(rows: slice) -> NDArray[np.float64]:
@@ -129,9 +129,9 @@ def _sum(parts: Iterator[NDArray[np.float64]], shape: tuple[int, ...]) -> NDArra
 
 
 def append_column(stack: NDArray[Any]) -> NDArray[Any]:
-    """A stack of tables and one more, to be written: in the memory behind it if there is any, or with room for as many more.
+    """Return a stack with one more table, to be written: in the memory behind it if there is any, or in a new allocation.
 
-    The stack is the beginning of its memory, as it comes from here, or has memory of its own.
+    The stack must come from here, as the beginning of its memory, or own its memory.
     """
     n, room = len(stack), stack.base
     if not (isinstance(room, np.ndarray) and room.ndim == 3 and len(room) > n and room.flags.writeable):
@@ -141,7 +141,7 @@ def append_column(stack: NDArray[Any]) -> NDArray[Any]:
 
 
 def each_block(work: Callable[[slice], Any], n_rows: int) -> Iterator[Any]:
-    """Work on blocks of rows on all cores, one thread for each; give what comes of them, in order."""
+    """Map a function over blocks of rows on all cores, one thread for each; yield the results in order."""
     n_blocks = max(round(n_rows / (BLOCK * FAIR_SHARE)), 1) * FAIR_SHARE if n_rows > BLOCK else min(n_rows, 1)
     blocks = [slice(n_rows * number // n_blocks, n_rows * (number + 1) // n_blocks) for number in range(n_blocks)]
     with one_thread_each() as threads:
@@ -149,21 +149,21 @@ def each_block(work: Callable[[slice], Any], n_rows: int) -> Iterator[Any]:
 
 
 class _OneThread:
-    """Keeps libraries for matrices from using threads of their own while anybody wants that; the setting is the process's.
+    """Context that keeps linear algebra libraries single-threaded while it is entered anywhere in the process.
 
-    Meanwhile there are threads to work on, one for each core. To start and stop either takes a while: hold it for a whole fit.
+    It provides a pool of threads, one for each core. Starting and stopping take a while: enter it once for a whole fit.
     """
 
     def __init__(self) -> None:
-        self._lock = RLock()  # what an interrupted fit left may be cleared away by a thread that holds it
+        self._lock = RLock()  # reentrant: cleanup after an interrupted fit may run on the thread that holds it
         self._users = 0
         self._held = ExitStack()
         self._threads: ThreadPoolExecutor
 
     @cached_property
     def _libraries(self) -> Any:
-        """Those that are loaded; to look for them takes a while."""
-        import scipy.linalg  # noqa: F401 - it has one of its own
+        """Loaded libraries; finding them takes a while."""
+        import scipy.linalg  # noqa: F401 - it loads a library of its own
 
         return ThreadpoolController()
 
@@ -189,9 +189,9 @@ one_thread_each = _OneThread()
 def split_halves(
     small: NDArray[np.float64], noise: float, quantum: float, precisions: Sequence[str], last: int
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """H with Hᵀ H the small matrix, and the last rows of its inverse, zero for directions that are but rounding errors.
+    """Return H with Hᵀ H the small matrix, and the last rows of its inverse, zero for directions of rounding errors only.
 
-    `noise` is what they are beside the largest, `quantum` what they are at least. It is tried in one precision after the other.
+    `noise` is their level relative to the largest, `quantum` its minimum. Precisions are tried one after the other.
     """
     largest = float(small.diagonal().max())
     for precision in precisions:
@@ -207,9 +207,9 @@ def split_halves(
 
 
 def whitening(square: NDArray[np.float64], floor: float, *, keep_noise: bool) -> tuple[NDArray[np.float64], float]:
-    """What a table with this small matrix is multiplied by for its columns to become orthonormal, and its shortest square.
+    """Compute the matrix that orthonormalizes the columns of a table with this small matrix, and its shortest square.
 
-    Directions whose squares are below the floor become as much shorter than one as they are below it, or zero.
+    Directions whose squares are below the floor become proportionally shorter than one, or zero.
     """
     root = _cholesky(square, floor)
     if root is not None:
@@ -222,12 +222,12 @@ def whitening(square: NDArray[np.float64], floor: float, *, keep_noise: bool) ->
 
 
 def noise_level(precision: str) -> float:
-    """Rounding errors of sums, beside what is summed."""
+    """Return the relative rounding error of sums."""
     return 10 * float(np.finfo(precision).eps)
 
 
 def _cholesky(square: NDArray[Any], floor: float) -> NDArray[Any] | None:
-    """The upper factor, far sooner found than eigenvalues, where no direction is as short as the floor."""
+    """Return the upper Cholesky factor if no direction is as short as the floor: much faster than eigenvalues."""
     try:
         root = np.asarray(cholesky(square, upper=True))
     except LinAlgError:
@@ -236,14 +236,14 @@ def _cholesky(square: NDArray[Any], floor: float) -> NDArray[Any] | None:
 
 
 def _inverse(root: NDArray[Any]) -> NDArray[Any]:
-    """Of an upper factor."""
+    """Invert an upper triangular factor."""
     (trtri,) = get_lapack_funcs(("trtri",), (root,))
     inverse, _ = trtri(root)
     return np.asarray(inverse)
 
 
 def bordered(small: NDArray[np.float64], column: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A symmetric matrix with one more column of blocks, and the same as a row."""
+    """Return a symmetric matrix extended by a column of blocks, and its transpose as a row."""
     n, width = len(small), column.shape[1]
     larger = np.zeros((n + width, n + width))
     larger[:n, :n], larger[:n, n:], larger[n:, :n] = small, column[:n], column[:n].T
@@ -252,5 +252,5 @@ def bordered(small: NDArray[np.float64], column: NDArray[np.float64]) -> NDArray
 
 
 def reciprocals(values: NDArray[Any]) -> NDArray[Any]:
-    """1 / values, and 0 for 0."""
+    """Return 1 / values, and 0 for 0."""
     return np.asarray(np.divide(1.0, values, out=np.zeros_like(values), where=values > 0))

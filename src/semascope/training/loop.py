@@ -1,4 +1,4 @@
-"""The only batch loop: begin, step, update, until done."""
+"""Batch training loop: init, step, update, until a stopping rule applies."""
 
 from __future__ import annotations
 
@@ -18,57 +18,57 @@ if TYPE_CHECKING:
 
 
 class Algorithm(Protocol):
-    """A batch algorithm: a frozen dataclass of settings, whose methods are pure functions.
+    """Batch algorithm: a frozen dataclass of settings, whose methods are pure functions.
 
-    Only `update` may use the memory of the state that it is given for the next one: large tables are dear to make anew.
+    Only `update` may reuse the memory of its state for the next one: large tables are expensive to allocate.
     """
 
     state_type: ClassVar[type]
     """A named tuple of arrays and numbers."""
     objective_name: ClassVar[str]
-    """What people call the objective."""
+    """Name of the objective in output."""
     per_token: ClassVar[bool]
-    """Whether it is a sum over all tokens, of which people are told the mean."""
+    """Whether the objective is a sum over all tokens, displayed per token."""
 
     def init_shard(self, shard: Shard) -> tuple[Locals, Stats]:
-        """On a worker: the shard's first locals and statistics."""
+        """Initialize the locals and statistics of a shard, on a worker."""
 
     def init_state(self, stats: Any) -> Any:
-        """Once: the first state."""
+        """Initialize the state, once."""
 
     def step(self, shard: Shard, local: Locals, state: Any) -> tuple[Locals, Stats]:
-        """On a worker, in every iteration: the shard's next locals and statistics."""
+        """Compute the next locals and statistics of a shard, on a worker, in every iteration."""
 
     def update(self, state: Any, stats: Any) -> Any:
-        """Once in every iteration: the next state."""
+        """Compute the next state, once in every iteration."""
 
     def broadcast_view(self, state: Any) -> Any:
-        """What `step` needs of the state: the rest need not be sent to workers."""
+        """Return the part of the state that `step` needs: the rest is not sent to workers."""
 
     def objective(self, state: Any, stats: Any) -> float:
-        """What should rise, before the step that gave these statistics."""
+        """Return the quantity to maximize, before the step that yielded these statistics."""
 
     def convergence_history(self, state: Any, history: Sequence[float]) -> Sequence[float]:
-        """The objectives that tell whether to stop: those since the last time that something else was to be found out first."""
+        """Return the objectives to test for convergence: those of the current phase."""
 
     def final_state(self, state: Any) -> Any:
-        """The state that a run has come to, when it ends with this one."""
+        """Return the result of a run that ends with this state."""
 
     def document_rows(self, kept: Any, local: Locals) -> NDArray[Any]:
-        """What a run that keeps this state has come to for the documents of a shard: one row for each."""
+        """Return the result for the documents of a shard, one row for each, given the final state."""
 
     def status(self, state: Any) -> str:
-        """What to tell whoever looks on, beside the objective."""
+        """Return what to display beside the objective."""
 
 
 class IterationInfo(NamedTuple):
-    """A run as it is after an iteration.
+    """Status of a run after an iteration.
 
-    iteration   how many there were
-    seconds     time they took, without what watchers took
-    history     the objectives that tell whether to stop
-    status      what else there is to report
-    outcome     gives the state that the run would come to, were it to end now
+    iteration   iterations so far
+    seconds     time of these, without callbacks
+    history     the objectives to test for convergence
+    status      what else to display
+    outcome     returns the result of the run if it ended now
     """
 
     iteration: int
@@ -79,21 +79,21 @@ class IterationInfo(NamedTuple):
 
 
 class Callback(Protocol):
-    """Someone who looks on while a model is trained. With several processes those of all look on alike, or those of one."""
+    """Callback invoked after each iteration: on every process, or only on one."""
 
     def __call__(self, info: IterationInfo, /) -> None:
-        """Take note of the run after each iteration."""
+        """Process the status after an iteration."""
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """What a run came to.
+    """Result of a run.
 
     state       the last state
     history     the objective, one value for each iteration
     documents   one row for each document
     stopped_by  why it ended: converged, iterations, time or interrupted
-    seconds     time that the iterations took, without what watchers took; that of all parts of a run that was resumed
+    seconds     time of all iterations, without callbacks, including those before a resume
     """
 
     state: Any
@@ -104,7 +104,7 @@ class Fitted:
 
 
 class Stopwatch:
-    """Time that goes on but for pauses."""
+    """Clock that can be paused."""
 
     def __init__(self, seconds: float) -> None:
         self._began = time.monotonic() - seconds
@@ -113,7 +113,7 @@ class Stopwatch:
         return time.monotonic() - self._began
 
     def without(self, action: Callable[[], None]) -> None:
-        """Do something that does not count."""
+        """Run an action with the clock paused."""
         paused = time.monotonic()
         action()
         self._began += time.monotonic() - paused
@@ -128,7 +128,7 @@ def run(
     watch: Callback | None = None,
     checkpoints: Checkpoints | None = None,
 ) -> Fitted:
-    """Train until the rule says stop; Ctrl-C stops early and keeps what there is."""
+    """Run an algorithm until the rule says stop; Ctrl-C stops early and keeps the results so far."""
     work_dir = checkpoints.directory.parent if checkpoints else None
     with engine.open(shards, work_dir) as placed, CtrlC() as ctrl_c:
         state, history, seconds = _start(algorithm, placed, checkpoints)

@@ -1,12 +1,12 @@
-"""The only streaming loop: learn of one batch after the other, and keep what was learned after each.
+"""Streaming training loop: learn from one batch after the other, and save the state after each.
 
-Online LDA (Hoffman, Blei and Bach 2010): a batch B of documents is taken to rest under the topics λ, which then move towards
-what they would be if all D documents were like it: λ ← (1 − ρ) λ + ρ (η + D/|B| · s). Documents are not needed again.
+Online LDA (Hoffman, Blei and Bach 2010): a batch B of documents is inferred under the topics λ, which then move towards
+their value if all D documents were like it: λ ← (1 − ρ) λ + ρ (η + D/|B| · s). Documents are not needed again.
 
-An algorithm may look at a batch more than once before it goes on: its documents are taken to rest under the topics where they
-came to lie, and these move from λ again. What a batch has in common, words that nobody knew before above all, is then found by
-all of its documents together. With CVB0 that makes topics better; variational inference takes one look, as published. Its first
-batches are learned as CVB0 learns them, for the same reason that its batch form begins with passes of CVB0.
+An algorithm may iterate over a batch before the next one: its documents are inferred again under the updated topics, and
+these are updated from λ again. What the documents of a batch have in common, new words above all, is then learned from
+all of them together. With CVB0 this improves topics; variational inference takes one iteration, as published. Its first
+batches are learned by CVB0, for the same reason that its batch form begins with passes of CVB0.
 """
 
 from __future__ import annotations
@@ -36,21 +36,21 @@ if TYPE_CHECKING:
     from semascope.engines.exact_sums import Counts
 
 SWEEPS = 20
-"""Sweeps over the documents of a batch before what is sampled is counted: they start from no assignments."""
+"""Sweeps over the documents of a batch before sampled assignments are counted: there are none at first."""
 
 S = TypeVar("S")
 B_contra = TypeVar("B_contra", contravariant=True)
 
 
 class Learner(Protocol[S, B_contra]):
-    """Whoever learns from a stream."""
+    """Learner from a stream."""
 
     def learn(self, state: S, batch: B_contra) -> S:
-        """The state after a batch."""
+        """Return the state after a batch."""
 
 
 def run_stream(learner: Learner[S, B_contra], state: S, batches: Iterable[B_contra], keep: Callable[[S], None]) -> S:
-    """Learn of one batch after the other; `keep` is handed what was learned after each."""
+    """Learn from one batch after the other; `keep` is called with the state after each."""
     for batch in batches:
         state = learner.learn(state, batch)
         keep(state)
@@ -58,13 +58,13 @@ def run_stream(learner: Learner[S, B_contra], state: S, batches: Iterable[B_cont
 
 
 class OnlineState(NamedTuple):
-    """What is known after some documents.
+    """State after some documents.
 
     topics      λ_vk / Σ_v λ_vk, which is P(word | topic)
     sizes       Σ_v λ_vk
     alpha       prior of the documents' topics
     eta         prior of the words in a topic
-    documents   documents with words so far
+    documents   nonempty documents so far
     theta       P(topic | document) of the last batch
     """
 
@@ -82,7 +82,7 @@ class OnlineState(NamedTuple):
         return np.asarray(counts / counts.sum())
 
     def expand_vocabulary(self, n_words: int) -> OnlineState:
-        """The same with more words, of which nothing is known: λ = η, as if they had been there and never been met."""
+        """Return the state with more words, whose counts are zero: λ = η."""
         n_new = n_words - len(self.topics)
         if n_new == 0:
             return self
@@ -95,17 +95,17 @@ class OnlineState(NamedTuple):
 
 @dataclass(frozen=True)
 class OnlineLDA:
-    """Learns LDA from batches of documents.
+    """LDA learned from batches of documents.
 
-    algorithm    what is done within a batch: VB, or SCVB0
+    algorithm    the E-step within a batch: VB, or SCVB0
     settings     its settings
     offset       τ
     decay        κ
     batch_size   documents of a full batch
     total        D; None for the documents so far
-    engine       where the work is done
+    engine       engine to run on
     whole        counts are whole numbers, so that assignments can be sampled
-    collapsed    documents of the stream whose E-step is that of SCVB0: topics that are still rough trap the one of VB
+    collapsed    documents of the stream whose E-step is that of SCVB0: rough topics trap the one of VB
     """
 
     algorithm: type[VB]
@@ -119,7 +119,7 @@ class OnlineLDA:
     collapsed: int = 0
 
     def start(self, corpus: Corpus) -> OnlineState:
-        """Make the first topics of documents of a corpus, worth as many words as a batch: nothing is learned yet."""
+        """Compute the first topics from documents of a corpus, with as many tokens as a batch: nothing is learned yet."""
         algorithm = self._algorithm_for(corpus)
         with self.engine.open(corpus.shards()) as placed:
             state = algorithm.init_state(placed.begin(algorithm.init_shard))
@@ -129,23 +129,23 @@ class OnlineLDA:
         counts[algorithm.prior.words, algorithm.prior.topics] -= algorithm.prior.extra.astype(algorithm.dtype)
         counts = np.maximum(counts, 0) * worth
         first = OnlineState(np.zeros_like(counts), np.zeros(algorithm.n_topics), state.alpha, state.eta, 0, none)
-        topics, sizes = _moved(first, algorithm.prior, counts, 1.0, 1.0)
+        topics, sizes = _update_topics(first, algorithm.prior, counts, 1.0, 1.0)
         return first._replace(topics=topics, sizes=sizes)
 
     def learn(self, state: OnlineState, batch: Corpus) -> OnlineState:
-        """The state after a batch over its words; one without any words teaches nothing."""
+        """Return the state after a batch over its words; an empty batch changes nothing."""
         algorithm, words = self._algorithm_for(batch, state.documents), np.unique(batch.rows.words)
         n_documents = int(np.count_nonzero(np.diff(batch.rows.ends)))
         rate, seen = self.rate(state.documents, n_documents), state.documents + n_documents
         topics, sizes = state.topics, state.sizes
         with self.engine.open(batch.shards()) as placed:
-            for looked in range(algorithm.looks):
-                held = _held(algorithm, state._replace(topics=topics, sizes=sizes), words)
-                first_look = partial(_first_look, algorithm=algorithm, state=held)
-                stats = placed.step(algorithm.step, held) if looked else placed.begin(first_look)
+            for iteration in range(algorithm.inner_iterations):
+                held = _fixed_state(algorithm, state._replace(topics=topics, sizes=sizes), words)
+                first_step = partial(_first_e_step, algorithm=algorithm, state=held)
+                stats = placed.step(algorithm.step, held) if iteration else placed.begin(first_step)
                 if n_documents:
                     expected, scale = stats.word_topic.values(algorithm.dtype), (self.total or seen) / n_documents
-                    topics, sizes = _moved(state, algorithm.prior, expected, rate, scale)
+                    topics, sizes = _update_topics(state, algorithm.prior, expected, rate, scale)
             state = state._replace(theta=placed.documents(itemgetter("theta")))
             if n_documents == 0:
                 return state
@@ -161,10 +161,10 @@ class OnlineLDA:
     def _priors_from_bound(
         self, algorithm: VB, state: OnlineState, stats: Any, rate: float
     ) -> tuple[NDArray[np.float64], float]:
-        """Return the α that the mean of E[log θ_d] has moved to with a batch, and the η that maximizes the bound.
+        """Return the α whose mean E[log θ_d] is updated by the batch, and the η that maximizes the bound.
 
-        Means move, not priors: those that fit a handful of documents best are much too sure of themselves. The mean that an α
-        stands for is Ψ(α_k) − Ψ(Σα).
+        The mean is updated, not the prior: priors that fit a handful of documents best are far too certain. The mean of an α
+        is Ψ(α_k) − Ψ(Σα).
         """
         alpha, eta = state.alpha, state.eta
         if algorithm.learn_alpha:
@@ -179,9 +179,9 @@ class OnlineLDA:
     def _priors_from_draws(
         self, algorithm: VB, state: OnlineState, placed: Session, stats: Any
     ) -> tuple[NDArray[np.float64], float]:
-        """Return the priors that maximize the likelihood of assignments sampled with the topics known now.
+        """Return the priors that maximize the likelihood of assignments sampled with the current topics.
 
-        Counts of a batch alone say of η what all would: φ_k ~ Dir(η) is behind them, whatever their number.
+        The counts of a batch suffice for η: φ_k ~ Dir(η) generates them, whatever their number.
         """
         alpha, eta = state.alpha, state.eta
         learn_eta = algorithm.learn_eta and algorithm.prior.is_flat
@@ -201,7 +201,7 @@ class OnlineLDA:
     def _priors_from_expected(
         self, algorithm: VB, state: OnlineState, placed: Session, stats: Any
     ) -> tuple[NDArray[np.float64], float]:
-        """Return the priors after a step towards those that expected counts are most likely with."""
+        """Return the priors after a step towards the maximum likelihood of the expected counts."""
         alpha, eta = state.alpha, state.eta
         if algorithm.learn_eta and algorithm.prior.is_flat:
             eta = next_eta(eta, stats.word_topic.values(algorithm.dtype), algorithm.word_languages)
@@ -210,7 +210,7 @@ class OnlineLDA:
         return alpha, eta
 
     def rate(self, seen: int, n_documents: int) -> float:
-        """ρ of a batch. Time is counted in full batches, and a smaller one counts for its part, however a stream is cut."""
+        """Return ρ of a batch. Time is counted in full batches, smaller ones in proportion."""
         full = min((self.offset + seen / self.batch_size) ** -self.decay, 1.0)
         return float(1 - (1 - full) ** (n_documents / self.batch_size))
 
@@ -220,32 +220,32 @@ class OnlineLDA:
         return algorithm(**facts, **self.settings)
 
 
-def _held(algorithm: VB, state: OnlineState, words: NDArray[np.int32]) -> VBState:
-    """What is known, as it is held fixed while documents of these words are taken to rest."""
+def _fixed_state(algorithm: VB, state: OnlineState, words: NDArray[np.int32]) -> VBState:
+    """Return the state held fixed while documents of these words are inferred."""
     table, _ = algorithm.table(state.topics, state.sizes[None], words)
     return VBState(state.topics, state.sizes[None], table, state.topic_shares, state.alpha, state.alpha, state.eta, state.eta)
 
 
-def _first_look(shard: Shard, algorithm: VB, state: VBState) -> tuple[Locals, Any]:
-    """Run the E-step of documents that nothing is known of."""
+def _first_e_step(shard: Shard, algorithm: VB, state: VBState) -> tuple[Locals, Any]:
+    """Run the E-step on new documents."""
     return algorithm.step(shard, {"theta": first_theta(shard, state.document_alpha, algorithm.dtype)}, state)
 
 
 class ExpectedStats(NamedTuple):
-    """What α is learned from where counts are not whole numbers."""
+    """Statistics for learning α from counts that are not whole numbers."""
 
     for_alpha: Scalars | ScalarTotal
 
 
 def _expected_in_batch(shard: Shard, local: Locals, alpha: NDArray[np.float64]) -> tuple[Locals, ExpectedStats]:
-    """Add up what expected counts tell of α."""
+    """Compute the statistics of α from expected counts."""
     return local, ExpectedStats(Scalars(statistics_of_alpha(local["theta"], shard.lengths, alpha)))
 
 
 def sweep_batch(
     shard: Shard, local: Locals, state: VBState, keys: NDArray[np.uint64], bound: float
 ) -> tuple[Locals, SweepStats]:
-    """Sample the assignments of a batch with the topics held fixed; only rows of its own words are looked at."""
+    """Sample the assignments of a batch with the topics held fixed; only rows of its own words are read."""
     own = shard.by_word.words
     numbers = np.zeros(shard.n_words, np.int32)
     numbers[own] = np.arange(len(own), dtype=np.int32)
@@ -259,10 +259,10 @@ def sweep_batch(
     return local, stats._replace(word_topic=words._replace(rows=own, shape=(shard.n_words, words.shape[1])))
 
 
-def _moved(
+def _update_topics(
     state: OnlineState, prior: WordPrior, expected: NDArray[Any], rate: float, scale: float
 ) -> tuple[NDArray[Any], NDArray[np.float64]]:
-    """(1 − ρ) λ + ρ (η + D/|B| · s), normalized, and its sums; the expected counts are written over."""
+    """Compute (1 − ρ) λ + ρ (η + D/|B| · s), normalized, and its sums; the expected counts are overwritten."""
     dtype = expected.dtype
     expected *= dtype.type(rate * scale)
     expected += state.topics * ((1 - rate) * state.sizes).astype(dtype)

@@ -1,9 +1,9 @@
-"""Online Labeled LDA: a Rao-Blackwellised particle filter, document by document.
+"""Online Labeled LDA: a Rao-Blackwellized particle filter, document by document.
 
-Each particle is a guess which label every word so far is due to. A new word is weighed by how probable it was under each
-particle, and given a label by each. When few particles carry all the weight, they take the place of the others. Documents on
-which all agree are remembered, and shared out anew among their labels now and then; the first ones before the stream begins in
-earnest.
+Each particle is one assignment of every token so far to a label. A new token weights the particles by its probability under
+each, and each draws a label for it. When few particles carry all the weight, they are resampled. Documents on which all
+particles agree are kept in a replay buffer and reassigned from time to time; the first documents of a stream before it
+continues.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 TICKS = 16
-"""Times in a half-life that everything is made to count for less."""
+"""Times per half-life that all counts are scaled down."""
 
 PASSES = 20
-"""How often to look at the documents of the first phase."""
+"""Refinement passes over the documents of the first phase."""
 
 BURST = 5
-"""How often to look again at a document when it is settled."""
+"""Refinement passes over a document when it is closed."""
 
 MAX_OPEN = 1 << 14
-"""Words of open documents to remember. It takes long streams of words that tell little for so many to come together."""
+"""Maximum number of tokens of open documents. Only long streams of uninformative tokens accumulate this many."""
 
 NEVER = 1 << 62
 
@@ -51,11 +51,11 @@ class LabeledBatch(NamedTuple):
 class ParticleFilter:
     """Settings of the filter.
 
-    threshold      resample when particles are worth no more than this many
-    rejuvenation   how often to look at remembered documents when they are rejuvenated
-    memory         words to remember
+    threshold      resample when the effective sample size is at most this
+    rejuvenation   passes over the documents of the replay buffer when they are rejuvenated
+    memory         maximum number of tokens in the replay buffer
     n_initial      documents of the first phase
-    half_life      documents after which what was learned counts for half; None for ever
+    half_life      documents after which learned counts are halved; None for never
     """
 
     alpha: float
@@ -69,18 +69,18 @@ class ParticleFilter:
     seed: int
 
     def learn(self, state: Particles, batch: LabeledBatch) -> Particles:
-        """Learn documents, in their order; the particles are written over."""
-        state.have_labels(batch.n_labels)
+        """Learn documents, in order; the particles are overwritten."""
+        state.reserve_labels(batch.n_labels)
         first, last, scores = 0, len(batch.rows.ends) - 1, np.zeros(2)
         while first < last:
-            first = self._learn_some(state, batch, first, last, scores)
+            first = self._learn_part(state, batch, first, last, scores)
         state.scores = (float(scores[0]), float(scores[1]))
         return state
 
-    def _learn_some(self, particles: Particles, batch: LabeledBatch, first: int, last: int, scores: NDArray[np.float64]) -> int:
-        """Learn up to where something else is to be done first, and do that; give the next document."""
+    def _learn_part(self, particles: Particles, batch: LabeledBatch, first: int, last: int, scores: NDArray[np.float64]) -> int:
+        """Learn documents until the next scheduled action, and run it; return the next document."""
         before = int(particles.tables.numbers[N_DOCUMENTS])
-        stop, begins = min(last, first + self._until_stop(before)), self.memory > 0 and before < self.n_initial
+        stop, begins = min(last, first + self._documents_until_stop(before)), self.memory > 0 and before < self.n_initial
         again = (0.0, self.memory, NEVER, 0, 0)
         if not begins:
             again = (self.threshold, self.memory, MAX_OPEN, BURST if self.memory else 0, self.rejuvenation)
@@ -100,28 +100,28 @@ class ParticleFilter:
             particles.memory.numbers[TICK] += 1
         return int(reached)
 
-    def _until_stop(self, n_documents: int) -> int:
-        """Documents after which something is to be done in any case."""
+    def _documents_until_stop(self, n_documents: int) -> int:
+        """Return the number of documents until the next scheduled action."""
         initial = self.n_initial - n_documents if n_documents < self.n_initial else NEVER
         return min(initial, NEVER if self.half_life is None else self._tick - n_documents % self._tick)
 
     def _make_room(self, particles: Particles, batch: LabeledBatch, document: int) -> None:
         own = slice(batch.rows.ends[document], batch.rows.ends[document + 1])
         n_entries, n_labels = int(own.stop - own.start), int(batch.labels.ends[document + 1] - batch.labels.ends[document])
-        particles.have_pairs(n_entries * n_labels)
-        particles.have_memory(int(batch.rows.counts[own].sum(dtype=np.float64)), n_entries, n_labels)
+        particles.reserve_pairs(n_entries * n_labels)
+        particles.reserve_memory(int(batch.rows.counts[own].sum(dtype=np.float64)), n_entries, n_labels)
 
     @cached_property
     def _seeds(self) -> NDArray[np.uint64]:
-        """Of learning, and of particles taking others' places."""
+        """Seeds of learning and of resampling."""
         return np.random.SeedSequence([self.seed, 9]).generate_state(2, np.uint64).astype(np.uint64)
 
     @cached_property
     def _tick(self) -> int:
-        """Documents after which everything is made to count for less."""
+        """Number of documents between two scalings of the counts."""
         return 1 if self.half_life is None else max(round(self.half_life / TICKS), 1)
 
     @cached_property
     def keeping(self) -> float:
-        """What a word counts for after that."""
+        """Weight of a token after one tick."""
         return 1.0 if self.half_life is None else float(2 ** (-self._tick / self.half_life))

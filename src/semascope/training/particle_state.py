@@ -1,4 +1,4 @@
-"""What the particles of a stream know, in arrays that grow as it goes on; and the counts of labels and words they make."""
+"""State of the particle filter, in arrays that grow with the stream; and the label counts derived from it."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 class LabelCounts(NamedTuple):
-    """Words and labels.
+    """Counts of words and labels.
 
     ends     int64[v + 1]   pairs of word w are [ends[w]:ends[w + 1]] of the two others
     labels   int32[p]       ascending for each word
-    counts   float64[p]     how often the word is due to the label; means of several samples need not be whole
-    sizes    float64[k]     words of each label
+    counts   float64[p]     tokens of the word assigned to the label; means of several samples need not be whole
+    sizes    float64[k]     tokens of each label
     eta      prior of the words in a label
     """
 
@@ -39,7 +39,7 @@ class LabelCounts(NamedTuple):
     def of(
         cls, ends: NDArray[np.int64], labels: NDArray[np.int32], counts: NDArray[np.float64], n: int, eta: float
     ) -> LabelCounts:
-        """Add up the sizes of `n` labels."""
+        """Create label counts, computing the sizes of `n` labels."""
         sizes = np.bincount(labels, counts, n) if len(labels) else np.zeros(n)
         return cls(
             as_read_only(ends, np.int64),
@@ -63,44 +63,44 @@ class LabelCounts(NamedTuple):
         return as_read_only(1 / np.maximum(self.sizes + self.n_words * self.eta, 1e-300), np.float64)
 
     def words(self) -> NDArray[np.int32]:
-        """The word of each pair."""
+        """Return the word of each pair."""
         return np.repeat(np.arange(self.n_words, dtype=np.int32), np.diff(self.ends))
 
     def dense(self) -> NDArray[np.float32]:
-        """P(word | label), one row a label: many numbers where there are many labels."""
+        """Return P(word | label), one row a label: large if there are many labels."""
         table = np.full((self.n_labels, self.n_words), self.eta, np.float32)
         table[self.labels, self.words()] += self.counts.astype(np.float32)
         return table * self.scale[:, None].astype(np.float32)
 
     def for_kernels(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64], NDArray[np.float64], float]:
-        """Return ends, labels, counts, scale and η, as the kernels take them."""
+        """Return ends, labels, counts, scale and η, as arguments of the kernels."""
         arrays = as_read_only(self.ends, np.int64), as_read_only(self.labels, np.int32), as_read_only(self.counts, np.float64)
         return *arrays, self.scale, float(self.eta)
 
     def with_unknown(self, n: int) -> LabelCounts:
-        """Add labels of which nothing is known."""
+        """Return the counts with more labels, which have none."""
         return self._replace(sizes=as_read_only(np.concatenate([self.sizes, np.zeros(n)]), np.float64)) if n else self
 
 
 ROOM = 1 << 12
-"""Places that new arrays have."""
+"""Initial capacity of arrays."""
 
 SAVED = {
     "pair_words": "word", "pair_labels": "label", "pair_counts": "base", "pair_rows": "row", "row_differences": "differ",
     "row_pairs": "pair", "label_sizes": "sizes", "label_differences": "beside", "particle_logs": "logs",
     "particle_numbers": "numbers",
 }  # fmt: skip
-"""Arrays of the tables by the names of their files; the buckets are filled again."""
+"""Arrays of the tables by their file names; the buckets are rebuilt."""
 
 DIMENSIONS = {
     "n_pairs": AxisOf("pair_labels"), "n_rows": AxisOf("row_pairs"), "n_topics": AxisOf("label_sizes"),
     "n_particles": AxisOf("particle_logs", least=1), "n_kept": AxisOf("memory_ticks"),
     "n_kept_entries": AxisOf("memory_counts"), "n_kept_slots": AxisOf("memory_slots"), "n_kept_labels": AxisOf("memory_labels"),
 }  # fmt: skip
-"""Sizes that the arrays share; n_words is the model's."""
+"""Dimensions shared by the arrays; n_words is the model's."""
 
 _ROUNDING = 0.5
-"""What counts may be below zero by, after many that were rounded have been added and taken away."""
+"""Rounding error that counts may accumulate below zero."""
 
 
 def _counts(*shape: str, dtype: str = "float64") -> Array:
@@ -129,21 +129,21 @@ ARRAYS = {
     "memory_ancestors": Array(("int16",), (ANY, "n_particles"), low=0, high="n_particles-1"),
     "memory_numbers": Array(("int64",), (5,), low=0, high=MAX_WHOLE),
 }
-"""What the files may hold, each by itself; `Particles.from_directory` checks what they must be to each other."""
+"""Arrays in files, checked one by one; `Particles.from_directory` checks their consistency."""
 
 
 @dataclass
 class Particles:
-    """Particles, and the documents they remember: written over while they learn."""
+    """Particles and their replay buffer: overwritten while they learn."""
 
     tables: Tables
     memory: ReplayBuffer
     scores: tuple[float, float] = (0.0, 0.0)
-    """Of what was learned last: Σ log P(word | all before it), and the number of words."""
+    """Scores of what was learned last: Σ log P(word | all before), and the number of tokens."""
 
     @classmethod
     def none(cls, n_particles: int, n_words: int = 0) -> Particles:
-        """Know nothing yet, but perhaps how many words there are."""
+        """Create particles without counts, for a vocabulary of this size."""
         numbers, more = np.zeros(5, np.int64), (0, n_particles)
         numbers[N_WORDS] = n_words
         empty = {name: np.empty(0, np.int32) for name in ("word", "label", "row", "pair")}
@@ -160,32 +160,32 @@ class Particles:
 
     @property
     def weights(self) -> NDArray[np.float64]:
-        """How much each particle counts for."""
+        """Normalized weights of the particles."""
         weights = np.exp(self.tables.logs - self.tables.logs.max())
         return np.asarray(weights / weights.sum())
 
     def label_words(self, n_words: int, eta: float) -> LabelCounts:
-        """The mean of what all particles know."""
+        """Return the weighted mean of the particles' counts."""
         tables, n_pairs, n_rows = self.tables, self.tables.numbers[N_PAIRS], self.tables.numbers[N_ROWS]
         counts = tables.base[:n_pairs].copy()
         counts[tables.pair[:n_rows]] += tables.differ[:n_rows] @ self.weights
         order = np.lexsort((tables.label[:n_pairs], tables.word[:n_pairs]))
         ends = np.searchsorted(tables.word[:n_pairs][order], np.arange(n_words + 1))
-        counts = np.maximum(counts[order], 0)  # they are rounded
+        counts = np.maximum(counts[order], 0)  # rounding may leave them below zero
         return LabelCounts.of(ends, tables.label[:n_pairs][order], counts, len(tables.sizes), eta)
 
     # --- room ----------------------------------------------------------------------------------------------------------------
 
-    def have_labels(self, n_labels: int) -> None:
-        """Know of so many labels."""
+    def reserve_labels(self, n_labels: int) -> None:
+        """Add labels up to this number."""
         n_new = n_labels - len(self.tables.sizes)
         if n_new > 0:
             beside = np.concatenate([self.tables.beside, np.zeros((n_new, len(self.tables.logs)))])
             sizes, uneven = np.concatenate([self.tables.sizes, np.zeros(n_new)]), np.asarray(beside.any(axis=1))
             self.tables = self.tables._replace(sizes=sizes, beside=beside, uneven=uneven)
 
-    def have_pairs(self, n_more: int) -> None:
-        """Have room for more pairs of words and labels, and for differences in as many."""
+    def reserve_pairs(self, n_more: int) -> None:
+        """Reserve room for more pairs of words and labels, and for as many rows of differences."""
         tables = self.tables
         n_pairs, n_rows = int(tables.numbers[N_PAIRS]), int(tables.numbers[N_ROWS])
         if n_rows + n_more > len(tables.pair):
@@ -200,14 +200,14 @@ class Particles:
             self._fill_buckets(n_pairs + n_more)
 
     def _fill_buckets(self, n_pairs: int) -> None:
-        """Have buckets for so many pairs, half of them free."""
+        """Rebuild the buckets for this many pairs, half of them free."""
         n_buckets = 1 << (4 * n_pairs + ROOM).bit_length()
         self.tables = self.tables._replace(buckets=np.full((n_buckets, 2), -1, np.int64))
         fill_buckets(self.tables)
 
-    def have_memory(self, n_tokens: int, n_entries: int, n_labels: int) -> None:
-        """Have room for one more document, at the end of those that are remembered now."""
-        memory = self._remembered()
+    def reserve_memory(self, n_tokens: int, n_entries: int, n_labels: int) -> None:
+        """Reserve room for one more document at the end of the replay buffer."""
+        memory = self._compact_buffer()
         last, n_open = int(memory.numbers[LAST]), int(memory.numbers[LAST] - memory.numbers[OPEN])
         _, entries, slots, labels = memory.firsts[-1].tolist()
         self.memory = ReplayBuffer(
@@ -217,8 +217,8 @@ class Particles:
             _longer(memory.open, len(memory.open), n_tokens), _longer(memory.ancestors, n_open, 2), memory.numbers,
         )  # fmt: skip
 
-    def _remembered(self) -> ReplayBuffer:
-        """The memory without what is no longer remembered, and without free room."""
+    def _compact_buffer(self) -> ReplayBuffer:
+        """Return the replay buffer without dropped documents and free room."""
         memory, numbers = self.memory, self.memory.numbers.copy()
         first, opened, last = (int(numbers[place]) for place in (FIRST, OPEN, LAST))
         firsts = memory.firsts[first : last + 1] - memory.firsts[first]
@@ -233,15 +233,15 @@ class Particles:
     # --- on disk -------------------------------------------------------------------------------------------------------------
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
-        """Return all that is needed to go on."""
+        """Return all arrays needed to continue."""
         n_pairs, n_rows = self.tables.numbers[N_PAIRS], self.tables.numbers[N_ROWS]
         used = dict.fromkeys(("word", "label", "base", "row"), n_pairs) | dict.fromkeys(("differ", "pair"), n_rows)
         known = {name: getattr(self.tables, field)[: used.get(field)] for name, field in SAVED.items()}
-        return known | {f"memory_{name}": array for name, array in self._remembered()._asdict().items()}
+        return known | {f"memory_{name}": array for name, array in self._compact_buffer()._asdict().items()}
 
     @classmethod
     def from_directory(cls, directory: Directory) -> Particles:
-        """Read what `to_arrays` gave, by name."""
+        """Read the arrays of `to_arrays`, by name."""
         array = directory.array
         fields: dict[str, Any] = {field: np.array(array(name)) for name, field in SAVED.items()}
         uneven = fields["beside"].any(axis=1)
@@ -252,62 +252,62 @@ class Particles:
         if problem is None:
             particles._fill_buckets(int(tables.numbers[N_PAIRS]))
             if np.count_nonzero(particles.tables.buckets[:, 0] >= 0) < tables.numbers[N_PAIRS]:
-                problem = "a word and a label are a pair twice"
+                problem = "a pair of word and label occurs twice"
         if problem:
-            msg = f"{directory.path}: the arrays of particles do not fit together: {problem}."
+            msg = f"{directory.path}: the arrays of particles are inconsistent: {problem}."
             raise FormatError(msg)
         return particles
 
 
 def _problem_of_tables(tables: Tables) -> str | None:
-    """Return what arrays that were read are not to each other, if anything."""
+    """Return how the loaded tables are inconsistent, or None."""
     n_pairs, n_rows, n_words = len(tables.word), len(tables.pair), int(tables.numbers[N_WORDS])
     if (tables.numbers[N_PAIRS], tables.numbers[N_ROWS]) != (n_pairs, n_rows):
-        return f"there are {n_pairs:,} pairs and {n_rows:,} rows of differences, but others are stated"
+        return f"the numbers of pairs ({n_pairs:,}) and rows of differences ({n_rows:,}) are not those in 'numbers'"
     if n_pairs and tables.word.max() >= n_words:
-        return f"a pair has word {tables.word.max():,}, but only {n_words:,} are stated"
+        return f"a pair has word {tables.word.max():,}, but the vocabulary has {n_words:,} words"
     differs = np.flatnonzero(tables.row >= 0)
     if len(differs) != n_rows or not np.array_equal(tables.pair[tables.row[differs]], differs):
-        return "pairs and rows of differences do not name each other"
+        return "pairs and rows of differences do not refer to each other"
     if len(tables.logs) > np.iinfo(np.int16).max:
-        return f"there are {len(tables.logs):,} particles"
+        return f"{len(tables.logs):,} particles are too many"
     own = tables.base[tables.pair][:, None] + tables.differ
     sums = np.bincount(tables.label, tables.base, len(tables.sizes))[:, None] + np.zeros(len(tables.logs))
     np.add.at(sums, tables.label[tables.pair], tables.differ)
     sizes = tables.sizes[:, None] + tables.beside
     off = np.abs(sums - sizes) > 1 + 1e-3 * np.abs(sizes)
     if (tables.base < -_ROUNDING).any() or (own < -_ROUNDING).any() or (sizes < -_ROUNDING).any() or off.any():
-        return "the sizes of labels are not the sums of their counts, or are less than none"
+        return "the sizes of labels are not the sums of their counts, or are negative"
     return None
 
 
 def _problem_of_memory(memory: ReplayBuffer) -> str | None:
-    """Return what remembered documents that were read are not to each other, if anything."""
+    """Return how the loaded replay buffer is inconsistent, or None."""
     first, opened, last, tick, _ = memory.numbers.tolist()
     sizes = np.diff(memory.firsts, axis=0)
     ends = (len(memory.counts), len(memory.slots), len(memory.labels))
     if not (first == 0 <= opened <= last == len(memory.ticks)) or memory.firsts[0].any() or (sizes < 0).any():
-        return "the documents that are remembered do not follow each other"
+        return "the boundaries of remembered documents are not valid"
     if tuple(memory.firsts[-1, ENTRIES:].tolist()) != ends or (sizes[:, SLOTS] != sizes[:, ENTRIES] * sizes[:, LABELS]).any():
-        return "the documents that are remembered have other words and labels than stated"
+        return "the boundaries of remembered documents do not match their words and labels"
     tokens = np.concatenate([[0], np.cumsum(memory.counts, dtype=np.float64)])[memory.firsts[:, ENTRIES]]
     if (memory.counts != np.floor(memory.counts)).any() or (tokens != memory.firsts[:, TOKENS]).any():
-        return "the counts of documents that are remembered are not those stated"
+        return "the counts of remembered documents are not whole, or do not sum to their numbers of tokens"
     if last and (memory.ticks.max() > tick or (sizes[:, LABELS] < 1).any()):
-        return "documents that are remembered have no labels, or come from the future"
+        return "remembered documents have no labels, or were learned after the current tick"
     per_entry = np.repeat(sizes[:, LABELS], sizes[:, ENTRIES])
     firsts = np.cumsum(per_entry) - per_entry
     shared = np.add.reduceat(memory.shares, firsts) if len(firsts) else np.empty(0, np.float32)
     if (np.abs(shared[: memory.firsts[opened, ENTRIES]] - 1) > 1e-2).any():
-        return "words of documents that are remembered are not shared out among their labels"
+        return "the label shares of words in remembered documents do not sum to one"
     of_open = np.repeat(sizes[opened:, LABELS], sizes[opened:, TOKENS])
     if len(memory.open) != len(of_open) or len(memory.ancestors) != last - opened or (memory.open >= of_open[:, None]).any():
-        return "words of documents that are remembered are due to labels that these do not have"
+        return "tokens of remembered documents are assigned to labels that these do not have"
     return None
 
 
 def _problem_of_slots(tables: Tables, memory: ReplayBuffer) -> str | None:
-    """Return whether remembered words name other pairs than those of their documents' labels, if they do."""
+    """Return how the pairs in the replay buffer are inconsistent with its documents' labels, or None."""
     sizes = np.diff(memory.firsts, axis=0)
     of_entry = np.repeat(np.arange(len(sizes)), sizes[:, ENTRIES])
     of_slot = np.repeat(np.arange(len(of_entry)), sizes[of_entry, LABELS])
@@ -315,12 +315,12 @@ def _problem_of_slots(tables: Tables, memory: ReplayBuffer) -> str | None:
     places = np.arange(len(memory.slots)) - firsts[of_slot] + memory.firsts[of_entry[of_slot], LABELS]
     words = tables.word[memory.slots]
     if (tables.label[memory.slots] != memory.labels[places]).any() or (words != words[firsts[of_slot]]).any():
-        return "words of documents that are remembered are pairs with labels that these do not have"
+        return "pairs of remembered documents have labels that these do not have"
     return None
 
 
 def _longer(array: NDArray[Any], n_used: int, n_more: int) -> NDArray[Any]:
-    """The same with room for more at its end, so much that this is not needed often."""
+    """Return the array with room for more at its end, growing geometrically."""
     longer = np.empty((2 * (n_used + n_more) + ROOM, *array.shape[1:]), array.dtype)
     longer[:n_used] = array[:n_used]
     return longer

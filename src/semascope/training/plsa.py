@@ -22,18 +22,18 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SEED_DOCUMENTS = 8
-"""Documents that each topic starts from."""
+"""Number of seed documents of each topic."""
 
 BACKGROUND = 0.5
-"""Share of the whole corpus in each topic's start: every topic knows every word, and none is a copy of a document."""
+"""Weight of the whole corpus in each topic's start: every topic knows every word, and none is a copy of a document."""
 
 
 class EMState(NamedTuple):
-    """What all shards share.
+    """State broadcast to all shards.
 
     topics         column z is P(word | topic z)
     topic_shares   P(topic)
-    document_part  Σ_d |d| log(|d| / N), the part of the log-likelihood that no topic can change
+    document_part  Σ_d |d| log(|d| / N), the constant part of the log-likelihood
     """
 
     topics: NDArray[Any]
@@ -42,7 +42,7 @@ class EMState(NamedTuple):
 
 
 class StartStats(NamedTuple):
-    """What the first pass adds up: words of the seed documents of each topic, words of all documents, Σ |d| log |d|."""
+    """Statistics of the first pass: words of each topic's seed documents, words of all documents, Σ |d| log |d|."""
 
     seeds: Counts | CountTotal
     everything: Counts | CountTotal
@@ -50,7 +50,7 @@ class StartStats(NamedTuple):
 
 
 class EMStats(NamedTuple):
-    """What a pass adds up: expected counts of words and topics, and the log-likelihood before the pass."""
+    """Statistics of a pass: expected counts of words and topics, and the log-likelihood before the pass."""
 
     word_topic: LazyCounts | Counts | CountTotal
     log_likelihood: Scalars | ScalarTotal
@@ -58,7 +58,7 @@ class EMStats(NamedTuple):
 
 @dataclass(frozen=True)
 class EM(AlgorithmConfig):
-    """Settings of the algorithm and facts of the corpus. Its methods are pure functions of their arguments."""
+    """EM for PLSA, as pure functions of their arguments."""
 
     state_type: ClassVar[type] = EMState
     state_arrays: ClassVar[Mapping[str, Array]] = {
@@ -69,7 +69,7 @@ class EM(AlgorithmConfig):
     objective_name: ClassVar[str] = "log-likelihood"
 
     def init_shard(self, shard: Shard) -> tuple[Locals, StartStats]:
-        """Start the topics from a few random documents each, and the documents from nearly even topics."""
+        """Initialize the topics from a few random documents each, and the documents from nearly uniform topics."""
         lengths, counts = shard.lengths, self.counts_to_start_from(shard)
         with np.errstate(divide="ignore", invalid="ignore"):
             log_part = np.where(lengths > 0, lengths * np.log(lengths), 0.0)
@@ -79,16 +79,16 @@ class EM(AlgorithmConfig):
             Scalars((math.fsum(log_part),)),
         )
         generator = np.random.default_rng([self.seed, 1, shard.number])
-        theta = generator.uniform(0.5, 1.5, (shard.n_documents, self.n_topics))  # apart, so that no two topics stay equal
+        theta = generator.uniform(0.5, 1.5, (shard.n_documents, self.n_topics))  # not uniform, so that no two topics stay equal
         theta /= theta.sum(axis=1, keepdims=True)
         return {"theta": theta.astype(self.dtype)}, stats
 
     def counts_to_start_from(self, shard: Shard) -> NDArray[np.float32]:
-        """Counts that the first topics may be made of."""
+        """Return the counts used to initialize the topics."""
         return shard.rows.counts
 
     def init_state(self, stats: StartStats) -> EMState:
-        """Make the first topics."""
+        """Compute the first topics."""
         assert isinstance(stats.seeds, CountTotal)
         assert isinstance(stats.everything, CountTotal)
         assert isinstance(stats.lengths, ScalarTotal)
@@ -104,7 +104,7 @@ class EM(AlgorithmConfig):
         )
 
     def step(self, shard: Shard, local: Locals, state: EMState) -> tuple[Locals, EMStats]:
-        """One pass over a shard."""
+        """Run a pass over a shard."""
         rows, words = shard.rows, shard.by_word
         theta = as_read_only(local["theta"], self.dtype)
         new_theta = np.empty_like(theta)
@@ -114,7 +114,7 @@ class EM(AlgorithmConfig):
         return {"theta": new_theta}, EMStats(expected, Scalars((log_likelihood,)))
 
     def update(self, state: EMState, stats: EMStats) -> EMState:
-        """Make the next topics of the expected counts."""
+        """Compute the next topics from the expected counts."""
         assert isinstance(stats.word_topic, CountTotal)
         sums = stats.word_topic.column_sums()
         total = sums.sum()
@@ -122,20 +122,20 @@ class EM(AlgorithmConfig):
         return EMState(stats.word_topic.columns_normalized(self.dtype), shares, state.document_part)
 
     def objective(self, state: EMState, stats: EMStats) -> float:
-        """Log-likelihood Σ n log P(document, word) before the pass that gave these statistics."""
+        """Return the log-likelihood Σ n log P(document, word) before the pass that yielded these statistics."""
         assert isinstance(stats.log_likelihood, ScalarTotal)
         (log_likelihood,) = stats.log_likelihood.sums()
         return log_likelihood + state.document_part
 
     def document_rows(self, kept: EMState, local: Locals) -> NDArray[Any]:
-        """P(topic | document)."""
+        """Return P(topic | document)."""
         return local["theta"]
 
     def _counts(self, words: NDArray[np.int32], values: NDArray[Any]) -> Counts:
         return Counts(words, values, (self.n_words, values.shape[1]), self.n_tokens)
 
     def _seed_counts(self, shard: Shard, given: NDArray[np.float32]) -> tuple[NDArray[np.int32], NDArray[Any]]:
-        """Words of this shard's share of the seed documents, and their counts, a column for each topic."""
+        """Return the words of this shard's seed documents, and their counts, a column for each topic."""
         documents = self._seed_documents - shard.first_document
         topics, places = np.nonzero((documents >= 0) & (documents < shard.n_documents))
         chosen = documents[topics, places]
@@ -153,7 +153,7 @@ class EM(AlgorithmConfig):
 
 
 def _word_counts(shard: Shard, counts: NDArray[np.float32]) -> NDArray[np.float64]:
-    """How often each distinct word of the shard is met."""
+    """Count each distinct word of the shard."""
     in_order = counts[shard.by_word.places].astype(np.float64)
     if len(in_order) == 0:
         return np.empty((0, 1))
@@ -163,5 +163,5 @@ def _word_counts(shard: Shard, counts: NDArray[np.float32]) -> NDArray[np.float6
 def expected_counts(
     entries: ByWord, weights: NDArray[Any], theta: NDArray[Any], topics: NDArray[Any], bound: float
 ) -> LazyCounts:
-    """How often each word of a shard is expected to come from each topic."""
+    """Compute the expected counts of each word of a shard and each topic."""
     return LazyCounts(entries.words, topics.shape, bound, partial(em_words, *entries, weights, theta, topics))

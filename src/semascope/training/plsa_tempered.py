@@ -1,10 +1,10 @@
-"""Tempered EM for PLSA (Hofmann 1999): topics that are held back from fitting too well.
+"""Tempered EM for PLSA (Hofmann 1999): topics regularized against overfitting.
 
 P(topic | word, document) is taken ∝ P(z)^(1−β) [P(z | document) P(word | z)]^β with β ≤ 1. With both tables taken to the power
 of β beforehand, a pass is the one of plain EM.
 
-"auto" finds β without help: a tenth of the words is held out; from β = 1, which is plain EM stopped early, β is lowered by a
-factor for as long as the words held out become more probable; then the topics of the best β are trained on all words.
+"auto" selects β: a tenth of the tokens is held out; from β = 1, which is plain EM stopped early, β is lowered by a
+factor for as long as the held-out tokens become more probable; then the topics of the best β are trained on all tokens.
 """
 
 from __future__ import annotations
@@ -31,39 +31,39 @@ if TYPE_CHECKING:
 AUTO = "auto"
 
 HELD_OUT = 0.1
-"""Share of the words that are held out to find β."""
+"""Fraction of the tokens held out to select β."""
 
 BACKGROUND_MIX = 0.1
-"""Share of the background when words held out are predicted: a word that its document's topics never saw is not impossible."""
+"""Weight of the background in predicting held-out tokens: a word unseen by its document's topics is not impossible."""
 
 FACTOR = 0.9
-"""What β is multiplied by."""
+"""Factor by which β is lowered."""
 
 MIN_PASSES = 5
 MAX_PASSES = 100
-"""Passes at each β."""
+"""Maximum number of passes at each β."""
 
 GAIN = 1e-3
-"""Go on at the same β while a pass makes the log-probability of a held-out word rise by this much."""
+"""Stay at the same β while a pass increases the log-probability per held-out token by this much."""
 
 WORTH = 1e-2
-"""A lower β must make it rise by this much over the best one: of those that are nearly as good, the largest is taken, since
-too low a β melts all topics into one."""
+"""Minimum improvement of a lower β over the best one: of those nearly as good, the largest is chosen, since too low a β
+melts all topics into one."""
 
 PATIENCE = 3
-"""The search ends when β was lowered so many times in a row for nothing; the best one tried is taken then."""
+"""The search ends, with the best β tried, when β was lowered this many times in a row without improvement."""
 
 BLOCK = 1 << 16
-"""Numbers taken to a power at a time: they stay in the cache."""
+"""Number of values exponentiated at a time: they stay in the cache."""
 
 
 class Search(NamedTuple):
-    """Where the search for β stands. A score is the mean log-probability of a held-out word.
+    """State of the search for β. A score is the mean log-probability of a held-out token.
 
-    tried       the values of β that are done with, and the best score at each
-    passes      passes at the present β
+    tried       the values of β tried before, and the best score at each
+    passes      passes at the current β
     last        score before the last pass
-    here        best score at the present β, None before the first
+    here        best score at the current β, None before the first
     best_beta   β of the best topics so far
     best_score  and their score, None before the first
     n_passes    passes in all
@@ -78,35 +78,35 @@ class Search(NamedTuple):
     n_passes: int
 
     def is_better(self, beta: float, score: float) -> bool:
-        """Whether topics are better than the best so far: those of a lower β must be so by a step that counts."""
+        """Return whether topics are better than the best so far: those of a lower β by a significant step."""
         return self.best_score is None or score >= self.best_score + (0.0 if beta == self.best_beta else WORTH)
 
     def falls(self) -> bool:
-        """Whether β was lowered PATIENCE times in a row without a step for the better that counts."""
+        """Return whether β was lowered PATIENCE times in a row without a significant improvement."""
         scores = [score for _, score in self.tried][-PATIENCE - 1 :]
         return len(scores) > PATIENCE and all(after < before + WORTH for before, after in pairwise(scores))
 
 
 _SCORE = Maybe(Number())
 SEARCH = Items(ROWS_OF_NUMBERS, Whole(), _SCORE, _SCORE, Number(0, 1), _SCORE, Whole())
-"""A search as a checkpoint keeps it."""
+"""Layout of a search in a checkpoint."""
 
 NO_SEARCH = Search([], 0, None, None, 1.0, None, 0)
 
 
 class TemperedState(NamedTuple):
-    """What all shards share.
+    """State broadcast to all shards.
 
     topics         column z is P(word | topic z)
     powered        topics to the power of β
     topic_shares   P(topic)
     document_part  Σ_d |d| log(|d| / N)
-    background     P(word) in what β is found on
-    best_topics    the topics at the best β while there is a search
-    best_shares    and their shares
+    background     P(word) in the tokens used during the search
+    best_topics    the topics at the best β during a search
+    best_shares    and their P(topic)
     beta           β
-    searching      whether β is still to be found
-    search         what is known about it; a checkpoint may give it back as a list
+    searching      whether β is still being selected
+    search         state of the search; a list when loaded from a checkpoint
     """
 
     topics: NDArray[Any]
@@ -122,7 +122,7 @@ class TemperedState(NamedTuple):
 
 
 class TemperedStats(NamedTuple):
-    """What a pass adds up: expected counts, Σ n log Z before the pass, and for the words held out Σ n log P and Σ n."""
+    """Statistics of a pass: expected counts, Σ n log Z before the pass, and for held-out tokens Σ n log P and Σ n."""
 
     word_topic: LazyCounts | CountTotal
     log_likelihood: Scalars | ScalarTotal
@@ -131,7 +131,7 @@ class TemperedStats(NamedTuple):
 
 @dataclass(frozen=True)
 class TemperedEM(EM):
-    """EM with β given, or found."""
+    """EM with a fixed or selected β."""
 
     tempering: float | str = AUTO
 
@@ -150,19 +150,19 @@ class TemperedEM(EM):
     def state_problem(self, state: TemperedState, history: Sequence[float]) -> str | None:
         search = Search(*state.search)
         if search.n_passes > len(history) or (state.searching and self.tempering != AUTO):
-            return "the search for a temperature has made more passes than there were"
+            return "the search for β has more passes than the history"
         if any(len(pair) != 2 for pair in search.tried):
-            return "the search for a temperature does not tell what it tried"
+            return "the search for β has entries that are not pairs of β and score"
         if state.searching and search.best_score is not None and not len(state.best_topics):
-            return "the best topics of the search for a temperature are missing"
+            return "the best topics of the search for β are missing"
         return None
 
     def counts_to_start_from(self, shard: Shard) -> NDArray[np.float32]:
-        """Without the words held out, if there are any: nothing may be learned from them."""
+        """Return the counts without held-out tokens, if there are any: nothing may be learned from them."""
         return self._counts_and_held(shard)[0] if self.tempering == AUTO else shard.rows.counts
 
     def init_state(self, stats: StartStats) -> TemperedState:  # type: ignore[override]
-        """Make the first topics, at β = 1 if it is to be found."""
+        """Compute the first topics, at β = 1 if it is to be selected."""
         plain = super().init_state(stats)
         assert isinstance(stats.everything, CountTotal)
         searching = self.tempering == AUTO
@@ -175,7 +175,7 @@ class TemperedEM(EM):
         )  # fmt: skip
 
     def step(self, shard: Shard, local: Locals, state: TemperedState) -> tuple[Locals, TemperedStats]:  # type: ignore[override]
-        """One pass over a shard."""
+        """Run a pass over a shard."""
         theta, held_out = as_read_only(local["theta"], self.dtype), (0.0, 0.0)
         ends, words, counts = shard.rows
         if state.searching:
@@ -192,7 +192,7 @@ class TemperedEM(EM):
         return {"theta": new_theta}, TemperedStats(expected, Scalars((log_likelihood,)), Scalars(held_out))
 
     def update(self, state: TemperedState, stats: TemperedStats) -> TemperedState:  # type: ignore[override]
-        """Make the next topics, and choose the next β while it is searched for."""
+        """Compute the next topics, and choose the next β during the search."""
         plain = super().update(state, stats)  # type: ignore[arg-type]
         following = state._replace(topics=plain.topics, topic_shares=plain.topic_shares)
         if state.searching:
@@ -204,17 +204,17 @@ class TemperedEM(EM):
         return following._replace(powered=power(following.topics, following.beta))
 
     def objective(self, state: TemperedState, stats: TemperedStats) -> float:  # type: ignore[override]
-        """Σ n log Z before the pass that gave these statistics, with the documents' part: it rises while β stays."""
+        """Return Σ n log Z before the pass that yielded these statistics, with the documents' part: it rises at constant β."""
         return super().objective(state, stats)  # type: ignore[arg-type]
 
     def convergence_history(self, state: TemperedState, history: Sequence[float]) -> Sequence[float]:
-        """Objectives since β was found."""
+        """Return the objectives since β was selected."""
         return [] if state.searching else history[Search(*state.search).n_passes :]
 
     def final_state(self, state: TemperedState) -> TemperedState:
-        """The best topics so far while β is searched for.
+        """Return the best topics so far if β is still being selected.
 
-        Words that were all held out are as likely in each topic as a word that stands once: nothing else is known of them.
+        A word whose tokens were all held out is as likely in each topic as one that occurs once: nothing else is known of it.
         """
         search = Search(*state.search)
         if not state.searching or search.best_score is None:
@@ -226,23 +226,23 @@ class TemperedEM(EM):
         return state._replace(topics=topics, topic_shares=shares, best_topics=none, beta=search.best_beta)
 
     def status(self, state: TemperedState) -> str:
-        """Tell β, and how well the words held out are predicted."""
+        """Return β, and the held-out perplexity."""
         search = Search(*state.search)
         found = f", held-out perplexity {np.exp(-search.last):,.0f}" if state.searching and search.last is not None else ""
         return f"β = {state.beta:.3g}{found}"
 
     def _counts_and_held(self, shard: Shard) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """How often each word is to be learned from, and how often it is held out."""
+        """Return the observed and the held-out counts."""
         held = hold_out(*shard.rows, shard.first_document, self.seed, HELD_OUT)
         return shard.rows.counts - held, held
 
 
 def _search_on(state: TemperedState, following: TemperedState, score: float) -> TemperedState:
-    """Take note of how well the words held out were predicted before the pass, and decide on the next β."""
+    """Record the score of the held-out tokens before the pass, and choose the next β."""
     search = Search(*state.search)
     rising = search.last is None or score - search.last >= GAIN
     search = search._replace(passes=search.passes + 1, n_passes=search.n_passes + 1, last=score)
-    if search.passes == 1:  # these topics were not made with this β
+    if search.passes == 1:  # these topics were not trained with this β
         return following._replace(search=search)
     if search.is_better(state.beta, score):
         search = search._replace(best_beta=state.beta, best_score=score)
@@ -258,12 +258,12 @@ def _search_on(state: TemperedState, following: TemperedState, score: float) -> 
 
 
 def power(values: NDArray[Any], beta: float) -> NDArray[Any]:
-    """Probabilities to a power, by way of logarithms: vector instructions do that faster than powers."""
+    """Compute probabilities to a power, through logarithms: these are vectorized, powers are not."""
     if beta == 1.0:
         return values
     powered = np.empty_like(values)
     flat, out = values.reshape(-1), powered.reshape(-1)
-    with np.errstate(divide="ignore"):  # log 0 is minus infinity, and back to 0
+    with np.errstate(divide="ignore"):  # log 0 is minus infinity, and its exponential 0
         for start in range(0, len(flat), BLOCK):
             part = out[start : start + BLOCK]
             np.log(flat[start : start + BLOCK], out=part)
@@ -273,5 +273,5 @@ def power(values: NDArray[Any], beta: float) -> NDArray[Any]:
 
 
 def shares_factor(topic_shares: NDArray[np.float64], beta: float, dtype: Any) -> NDArray[Any]:
-    """P(z)^(1−β)."""
+    """Compute P(z)^(1−β)."""
     return (topic_shares ** (1.0 - beta)).astype(dtype)

@@ -1,7 +1,7 @@
-"""EM for PLSA as the textbooks write it: the responsibilities P(z | word, document) of every entry are computed, then used.
+"""Textbook EM for PLSA: the responsibilities P(z | word, document) of every entry are computed, then used.
 
-It gives the numbers of the fused algorithm, in plain NumPy: slower, with memory for every entry times every topic, and easy to
-read. Papers call it the baseline.
+Returns the numbers of the fused algorithm, in plain NumPy: slower, with memory for every entry times every topic, and easy to
+read. It is the baseline in papers.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TextbookEM(EM):
-    """The same start, statistics and update as the fused algorithm; only the step is written out."""
+    """EM with the same start, statistics and update as the fused algorithm; only the step is written out."""
 
     def step(self, shard: Shard, local: Locals, state: EMState) -> tuple[Locals, EMStats]:
-        """One pass over a shard."""
+        """Run a pass over a shard."""
         rows, words, theta = shard.rows, shard.by_word, local["theta"]
         document_of = np.repeat(np.arange(shard.n_documents), np.diff(rows.ends))
 
@@ -48,7 +48,7 @@ class TextbookEM(EM):
 
 
 def _sums(values: NDArray[Any], ends: NDArray[np.int64]) -> NDArray[Any]:
-    """Sums of the rows between the ends; of none, zero."""
+    """Sum the rows between the ends; zero for an empty range."""
     sums = np.zeros((len(ends) - 1, values.shape[1]), dtype=values.dtype)
     filled = np.flatnonzero(ends[1:] > ends[:-1])
     if len(filled):

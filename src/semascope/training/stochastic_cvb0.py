@@ -1,4 +1,4 @@
-"""Stochastic CVB0 for LDA (Foulds et al. 2013): what one batch of a stream says, with the topics held fixed meanwhile."""
+"""Stochastic CVB0 for LDA (Foulds et al. 2013): the E-step on one batch of a stream, with the topics held fixed."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 class SCVB0(VB):
     """Variational EM with counts in place of expected logarithms: φ ∝ (N_dk + α_k) (N_wk + η) / (N_k + Vη).
 
-    That is far closer to the probabilities it stands for where counts are small. No word is left out of its own counts: those
-    of a batch are not among N_wk yet. It has no bound.
+    For small counts this is much closer to the true probabilities. No token is excluded from its own counts: those of a batch
+    are not among N_wk yet. There is no bound.
     """
 
-    looks: ClassVar[int] = 3  # benchmarks/streams.py tells what each is worth
+    inner_iterations: ClassVar[int] = 3  # measured by benchmarks/streams.py
     learns_from_draws: ClassVar[bool] = True
 
-    def settle(self, shard: Shard, state: VBState, gamma: NDArray[Any], shares: NDArray[Any], weights: NDArray[Any]) -> float:
-        """Take N_dk + α_k to rest."""
+    def e_step(self, shard: Shard, state: VBState, gamma: NDArray[Any], shares: NDArray[Any], weights: NDArray[Any]) -> float:
+        """Run the E-step of a shard."""
         e_step_documents(*shard.rows, state.alpha, state.table, self.max_passes, self.tolerance, gamma, shares, weights)
         return 0.0
 
     def table(
         self, topics: NDArray[Any], sizes: NDArray[np.float64], words: NDArray[np.int32] | None = None
     ) -> tuple[NDArray[Any], float]:
-        """P(word | topic)."""
+        """Return P(word | topic)."""
         return topics, 0.0

@@ -1,4 +1,4 @@
-"""When a fit is done."""
+"""Stopping rules."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from types import FrameType, TracebackType
 from typing import Any
 
 SETTLED = "settled"
-"""What convergence was called in 0.1."""
+"""Name of convergence in 0.1."""
 
 
 class StopReason(str):
-    """Why a fit ended. That it converged was called "settled" in 0.1: comparing with that still works, with a warning."""
+    """Reason why a fit ended. Convergence was called "settled" in 0.1: comparing with that still works, with a warning."""
 
     __slots__ = ()
 
     @classmethod
     def of(cls, reason: str) -> StopReason:
-        """Return a reason as it is called now."""
+        """Return the current name of a reason."""
         return cls("converged" if str.__eq__(reason, SETTLED) is True else reason)
 
     def __eq__(self, other: object) -> bool:
@@ -44,16 +44,16 @@ TIME = "time"
 
 @dataclass(frozen=True)
 class StopRule:
-    """Stop when the objective has converged, or after so many iterations or seconds.
+    """Stop when the objective has converged, or after a number of iterations or seconds.
 
     Parameters
     ----------
     max_iter : int
-        Most iterations.
+        Maximum number of iterations.
     tol : float
-        The objective has converged when an iteration changes it by less than this share of itself.
+        The objective has converged when an iteration changes it by less than this fraction of itself.
     max_seconds : float, optional
-        Most seconds; the iteration under way is finished.
+        Maximum number of seconds; the iteration in progress is finished.
     """
 
     max_iter: int
@@ -61,7 +61,7 @@ class StopRule:
     max_seconds: float | None = None
 
     def __call__(self, history: Sequence[float], seconds: float) -> str | None:
-        """Return the reason to stop; None to go on."""
+        """Return the reason to stop; None to continue."""
         if len(history) >= self.max_iter:
             return ITERATIONS
         if len(history) >= 2 and abs(history[-1] - history[-2]) < self.tol * abs(history[-2]):
@@ -72,7 +72,7 @@ class StopRule:
 
 
 class CtrlC:
-    """While this is on, the first Ctrl-C asks the loop to stop after the iteration under way; the second one breaks in.
+    """Context in which the first Ctrl-C stops the loop after the iteration in progress; the second one interrupts at once.
 
     Signals reach the main thread only; elsewhere this does nothing.
     """

@@ -1,9 +1,9 @@
 """Variational EM for LDA (Blei, Ng and Jordan 2003; on many machines, Zhai et al. 2012), with priors that can be learned.
 
-An iteration updates γ and φ of every document under the topics λ (E-step), adds up the expected counts s that its φ gives, and
-makes the next topics of them: λ = η + s (M-step). Right after that, γ and λ are both the best for one and the same φ, and
-E[log β] and E[log θ] drop out of the bound. That is the bound that is reported: of what the model then has. With documents
-that go on from where they were it is never lower than the one before.
+An iteration updates γ and φ of every document under the topics λ (E-step), sums the expected counts s of its φ, and computes
+the next topics from them: λ = η + s (M-step). Right after that, γ and λ are both optimal for the same φ, and E[log β] and
+E[log θ] drop out of the bound. This is the bound reported: that of the current model. With warm-started documents it is
+never lower than the one before.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ DOC_TOL = 1e-3
 """Convergence tolerance of a document: the fraction of its tokens that a pass may still reassign."""
 
 SMALLEST = {"float32": -43.0, "float64": -350.0}
-"""Logarithm of the smallest entry of a row beside its largest: the product of two of them is still a number."""
+"""Logarithm of a row's smallest entry relative to its largest: the product of two entries does not underflow."""
 
 
 class VBState(NamedTuple):
-    """What all shards share.
+    """State broadcast to all shards.
 
     topics          λ_vk / Σ_v λ_vk, which is P(word | topic); the sum is over the words of a language
     sizes           Σ_v λ_vk, a row for each language
-    table           exp(E[log β]), the largest of each word one
+    table           exp(E[log β]), each word scaled to a maximum of one
     topic_shares    P(topic)
     alpha           prior of the documents' topics in the next pass
-    document_alpha  the one that the documents' topics hold now
+    document_alpha  the α included in the documents' current topics
     eta             base of the words' prior in the next pass
-    topic_eta       the one that the topics hold now
+    topic_eta       the η included in the current topics
     """
 
     topics: NDArray[Any]
@@ -63,8 +63,8 @@ class VBState(NamedTuple):
 
 
 class VBStats(NamedTuple):
-    """What a pass adds up: expected counts, the documents' part of the bound, and Σ_d E[log θ_dk] over documents with words,
-    where α is learned, and at last how many these are."""
+    """Statistics of a pass: expected counts, the documents' part of the bound, and, if α is learned, Σ_d E[log θ_dk] over
+    nonempty documents with their number last."""
 
     word_topic: LazyCounts | CountTotal
     bound: Scalars | ScalarTotal
@@ -73,7 +73,7 @@ class VBStats(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class VB(LDASettings):
-    """Settings of the algorithm and facts of the corpus.
+    """Variational EM for LDA, as pure functions of their arguments.
 
     max_passes   maximum number of passes over a document in an E-step
     tolerance    fraction of a document's tokens that a pass may reassign once it has converged
@@ -93,15 +93,15 @@ class VB(LDASettings):
     }
     state_numbers: ClassVar[Mapping[str, Fact]] = {"eta": Number(0), "topic_eta": Number(0)}
     objective_name: ClassVar[str] = "bound"
-    looks: ClassVar[int] = 1
-    """How often a batch of a stream is looked at."""
+    inner_iterations: ClassVar[int] = 1
+    """Iterations over a batch of a stream."""
     learns_from_draws: ClassVar[bool] = False
     """Whether the priors of a stream are learned from sampled assignments."""
 
     # --- the four functions ------------------------------------------------------------------------------------------------
 
     def init_state(self, stats: StartStats) -> VBState:  # type: ignore[override]
-        """Make the first topics of the seed documents or what the prior knows, as if each had an equal share of all words."""
+        """Compute the first topics from the seed documents or the prior, as if each had an equal share of all tokens."""
         counts = self.first_counts(stats)
         counts += counts.dtype.type(self.prior.base)
         np.add.at(counts, (self.prior.words, self.prior.topics), self.prior.extra.astype(counts.dtype))
@@ -109,11 +109,11 @@ class VB(LDASettings):
         return self.state_of(counts, even, self.first_alpha, self.prior.base)
 
     def step(self, shard: Shard, local: Locals, state: VBState) -> tuple[Locals, VBStats]:  # type: ignore[override]
-        """Take the documents of a shard to rest."""
+        """Run the E-step on a shard."""
         gamma = local["theta"] * (shard.lengths + state.document_alpha.sum())[:, None].astype(self.dtype)
         shares, weights = np.empty_like(gamma), np.empty(len(shard.rows.words), dtype=self.dtype)
-        bound = self.settle(shard, state, gamma, shares, weights)
-        for_alpha, with_words = np.zeros(self.n_topics), shard.lengths > 0  # others tell nothing
+        bound = self.e_step(shard, state, gamma, shares, weights)
+        for_alpha, with_words = np.zeros(self.n_topics), shard.lengths > 0  # empty documents carry no information
         if self.learn_alpha:
             expected_logs(gamma[with_words], for_alpha)
         expected = expected_counts(shard.by_word, weights, as_read_only(shares, self.dtype), state.table, self.n_tokens)
@@ -121,8 +121,8 @@ class VB(LDASettings):
         learned_from = Scalars((*for_alpha.tolist(), float(with_words.sum())))
         return {"theta": gamma}, VBStats(expected, Scalars((bound,)), learned_from)
 
-    def settle(self, shard: Shard, state: VBState, gamma: NDArray[Any], shares: NDArray[Any], weights: NDArray[Any]) -> float:
-        """Take γ to rest; the last three are filled as `vb_documents` says."""
+    def e_step(self, shard: Shard, state: VBState, gamma: NDArray[Any], shares: NDArray[Any], weights: NDArray[Any]) -> float:
+        """Run the E-step of a shard; the last three arguments are as in `vb_documents`."""
         smallest = SMALLEST[self.dtype]
         return float(
             vb_documents(
@@ -131,7 +131,7 @@ class VB(LDASettings):
         )
 
     def update(self, state: VBState, stats: VBStats) -> VBState:  # type: ignore[override]
-        """Make the next topics of the expected counts, and learn the priors."""
+        """Compute the next topics from the expected counts, and learn the priors."""
         assert isinstance(stats.word_topic, CountTotal)
         assert isinstance(stats.for_alpha, ScalarTotal)
         prior, totals = self.prior_with(state.eta), stats.word_topic
@@ -152,7 +152,7 @@ class VB(LDASettings):
         return VBState(topics, sizes, table, shares, alpha, state.alpha, eta, state.eta)
 
     def objective(self, state: VBState, stats: VBStats) -> float:  # type: ignore[override]
-        """The bound (ELBO) of the pass's φ, with the γ and λ that follow from it and the priors it was made with."""
+        """Return the bound (ELBO) of the pass's φ, with the γ and λ that follow from it and the priors used in the pass."""
         assert isinstance(stats.word_topic, CountTotal)
         assert isinstance(stats.bound, ScalarTotal)
         prior, totals = self.prior_with(state.eta), stats.word_topic
@@ -170,7 +170,7 @@ class VB(LDASettings):
     # --- priors and languages ----------------------------------------------------------------------------------------------
 
     def state_of(self, counts: NDArray[Any], shares: NDArray[np.float64], alpha: NDArray[np.float64], eta: float) -> VBState:
-        """Make a state of λ, which is written over."""
+        """Create a state from λ, which is overwritten."""
         sizes = np.zeros((len(self.language_sizes), self.n_topics))
         for language in range(len(sizes)):
             sizes[language] = counts[self.word_languages == language].sum(axis=0, dtype=np.float64)
@@ -180,13 +180,13 @@ class VB(LDASettings):
     def table(
         self, topics: NDArray[Any], sizes: NDArray[np.float64], words: NDArray[np.int32] | None = None
     ) -> tuple[NDArray[Any], float]:
-        """What topics of some words, by default of all, are in proportion to; and Σ_vk E[log β_vk] over them."""
+        """Compute the unnormalized probabilities of some words in topics, by default of all; and Σ_vk E[log β_vk] over them."""
         words = np.arange(self.n_words, dtype=np.int32) if words is None else words
         found = expected_topics(words, topics, sizes, self.word_languages)
         return found.table, found.total
 
     def _language_sums(self, totals: CountTotal) -> NDArray[np.float64]:
-        """Expected counts of each topic in each language."""
+        """Return the expected counts of each topic in each language."""
         sums = np.zeros((len(self.language_sizes), self.n_topics), np.int64)
         language_totals(totals.table, self.word_languages, sums)
         return np.asarray(np.ldexp(sums.astype(np.float64), -totals.exponent))
@@ -208,7 +208,7 @@ class ExpectedTopics(NamedTuple):
 def expected_topics(
     words: NDArray[np.int32], topics: NDArray[Any], sizes: NDArray[np.float64], languages: NDArray[np.int32]
 ) -> ExpectedTopics:
-    """Compute E[log β] of some words, in tables for all: rows of other words are not filled."""
+    """Compute E[log β] of some words, in tables for all; the rows of other words are not filled."""
     table, peaks = np.empty(topics.shape, dtype=topics.dtype), np.zeros(len(topics))
     frozen_words, dtype = as_read_only(words, np.int32), topics.dtype
     total = word_rows(frozen_words, as_read_only(topics, dtype), sizes, languages, SMALLEST[dtype.name], table, peaks)
@@ -216,11 +216,11 @@ def expected_topics(
 
 
 def first_theta(shard: Shard, alpha: NDArray[np.float64], dtype: Any) -> NDArray[Any]:
-    """Return what documents of which nothing is known start from: γ = α + n / K, normalized."""
+    """Return the initial topics of new documents: γ = α + n / K, normalized."""
     gamma = alpha + shard.lengths[:, None] / len(alpha)
     return np.asarray((gamma / gamma.sum(axis=1, keepdims=True)).astype(dtype))
 
 
 def _arrays(prior: WordPrior) -> tuple[Any, ...]:
-    """A prior as the kernels take it."""
+    """Return a prior as arguments of the kernels."""
     return prior.ends, prior.topics, prior.extra, prior.base

@@ -1,9 +1,9 @@
-"""Variational EM from the topics that CVB0 finds.
+"""Variational EM initialized by CVB0.
 
 The bound has many local maxima, and mean-field updates from rough topics end in poor ones: exp(E[log θ]) is nearly one-hot
-where γ is below one, so that documents commit to topics before there are any worth committing to. Restarting documents from
-the uniform in every iteration helps; starting from topics that CVB0 finds helps far more, in less time (``python -m benchmarks
-vb_optima``). So a fit has three phases in one run:
+where γ is below one, so that documents commit to topics too early. Restarting documents from the uniform in every iteration
+helps; starting from topics found by CVB0 helps far more, in less time (``python -m benchmarks vb_optima``). So a fit has three
+phases in one run:
 
 1. passes of CVB0 with the given priors, until the log-likelihood converges;
 2. one iteration of variational EM in which every document starts from the uniform;
@@ -38,14 +38,14 @@ COLLAPSED, RESTART, WARM = range(3)
 
 MAX_COLLAPSED_PASSES = 100
 COLLAPSED_TOLERANCE = 1e-4
-"""The first phase ends after so many passes, or when one changes the log-likelihood by less than this fraction of itself: by
-default an LDA that is fitted by CVB0 alone stops there, too."""
+"""The first phase ends after this many passes, or when one changes the log-likelihood by less than this fraction of itself: the
+default tolerance of an LDA fitted by CVB0 alone."""
 
 
 class SeededState(NamedTuple):
-    """What all shards share: the fields of `VBState` and of `CVB0State`, and the phase.
+    """State broadcast to all shards: the fields of `VBState` and of `CVB0State`, and the phase.
 
-    What one phase has no use for is empty. `passes` counts those of CVB0.
+    Fields that a phase does not use are empty. `passes` counts those of CVB0.
     """
 
     topics: NDArray[Any]
@@ -72,17 +72,17 @@ class SeededState(NamedTuple):
         return cls(**state._asdict(), **unused, phase=COLLAPSED)
 
     def collapsed(self) -> CVB0State:
-        """Return the part of CVB0."""
+        """Return the fields of `CVB0State`."""
         return CVB0State(*(getattr(self, name) for name in CVB0State._fields))
 
     def variational(self) -> VBState:
-        """Return the part of variational EM."""
+        """Return the fields of `VBState`."""
         return VBState(*(getattr(self, name) for name in VBState._fields))
 
 
 @dataclass(frozen=True, eq=False)
 class SeededVB(VB):
-    """Settings of the algorithm and facts of the corpus.
+    """Variational EM initialized by CVB0, as pure functions of their arguments.
 
     collapsed_passes   maximum number of passes of CVB0
     """
@@ -104,20 +104,20 @@ class SeededVB(VB):
 
     @cached_property
     def cvb0(self) -> CVB0:
-        """The algorithm of the first phase, which learns no priors."""
+        """Algorithm of the first phase, which learns no priors."""
         settings = {part.name: getattr(self, part.name) for part in fields(LDASettings)}
         return CVB0(**{**settings, "learn_alpha": False, "learn_eta": False})
 
     def init_shard(self, shard: Shard) -> tuple[Locals, StartStats]:
-        """Begin as CVB0 does."""
+        """Initialize as CVB0 does."""
         return self.cvb0.init_shard(shard)
 
     def init_state(self, stats: StartStats) -> SeededState:  # type: ignore[override]
-        """Start as CVB0 does."""
+        """Initialize as CVB0 does."""
         return SeededState.of_collapsed(self.cvb0.init_state(stats))
 
     def step(self, shard: Shard, local: Locals, state: SeededState) -> tuple[Locals, Any]:  # type: ignore[override]
-        """Make a pass of CVB0, or an E-step."""
+        """Run a pass of CVB0, or an E-step."""
         if state.phase == COLLAPSED:
             return self.cvb0.step(shard, local, state.collapsed())
         if state.phase == RESTART:
@@ -133,7 +133,7 @@ class SeededVB(VB):
         return super().objective(state.variational(), stats)
 
     def update(self, state: SeededState, stats: Any) -> SeededState:  # type: ignore[override]
-        """Take the next step of the phase, or go over to the next one."""
+        """Run the update of the phase, or switch to the next phase."""
         if state.phase != COLLAPSED:
             return self._with_bound(state, stats)
         new = self.cvb0.update(state.collapsed(), stats)
@@ -142,7 +142,7 @@ class SeededVB(VB):
         return SeededState.of_collapsed(new)
 
     def _with_bound(self, state: SeededState, stats: VBStats) -> SeededState:
-        """Make the M-step of variational EM."""
+        """Run the M-step of variational EM."""
         return state._replace(**super().update(state.variational(), stats)._asdict(), phase=WARM)
 
     def _first_variational(self, state: CVB0State) -> SeededState:
@@ -153,7 +153,7 @@ class SeededVB(VB):
         return new._replace(**learned, counts=none, scale=none.astype(np.float64), prior_part=none[:, 0], phase=RESTART)
 
     def _posterior_of(self, state: CVB0State) -> VBState:
-        """Return q(β) = Dir(η + N), with the counts that CVB0 has come to."""
+        """Return q(β) = Dir(η + N), with the counts found by CVB0."""
         kept = self.cvb0.final_state(state)
         sizes = np.divide(1.0, kept.scale, out=np.zeros_like(kept.scale), where=kept.scale > 0)
         table, _ = self.table(kept.topics, sizes)
@@ -165,13 +165,13 @@ class SeededVB(VB):
         return [] if state.phase == COLLAPSED else history[state.passes :]
 
     def broadcast_view(self, state: SeededState) -> SeededState:
-        """Return what `step` needs in this phase."""
+        """Return the fields that `step` needs in this phase."""
         if state.phase == COLLAPSED:
             return state._replace(counts=state.counts[:0])
         return state._replace(topics=state.topics[:0])
 
     def final_state(self, state: SeededState) -> SeededState:
-        """Return the posterior, of the first phase too, should it be interrupted."""
+        """Return the posterior, also if the first phase was interrupted."""
         return state._replace(**self._posterior_of(state.collapsed())._asdict()) if state.phase == COLLAPSED else state
 
     def document_rows(self, kept: SeededState, local: Locals) -> NDArray[Any]:  # type: ignore[override]
@@ -179,7 +179,7 @@ class SeededVB(VB):
         return self.cvb0.theta_of(local, kept.document_alpha)
 
     def status(self, state: SeededState) -> str:
-        """Tell the phase, and what is learned."""
+        """Return the phase, and the priors being learned."""
         if state.phase == COLLAPSED:
             return f"collapsed pass {state.passes}"
         learned = [f"Σα = {state.alpha.sum():.3g}"] * self.learn_alpha + [f"η = {state.eta:.2g}"] * self.learn_eta
@@ -187,10 +187,10 @@ class SeededVB(VB):
 
     def state_problem(self, state: SeededState, history: Sequence[float]) -> str | None:
         if state.passes > len(history) or (state.phase == COLLAPSED and state.passes != len(history)):
-            return f"there were {len(history):,} iterations, but {state.passes:,} passes of CVB0 are stated"
+            return f"the history has {len(history):,} iterations, but the state has {state.passes:,} passes of CVB0"
         needed = ("counts", "scale") if state.phase == COLLAPSED else ("sizes", "table")
         if empty := [name for name in needed if not len(getattr(state, name))]:
-            return f"{empty[0]} of the phase is missing"
+            return f"the array {empty[0]!r} is missing"
         return None if state.phase != COLLAPSED else self.cvb0.state_problem(state.collapsed(), history)
 
     def local_problem(self, shard: ShardRef, local: Locals) -> str | None:
@@ -198,5 +198,5 @@ class SeededVB(VB):
 
 
 def _has_converged(before: float, now: float) -> bool:
-    """Tell whether the log-likelihood of CVB0 has converged; before the first pass it is -inf."""
+    """Return whether the log-likelihood of CVB0 has converged; before the first pass it is -inf."""
     return math.isfinite(before) and abs(now - before) < COLLAPSED_TOLERANCE * abs(before)

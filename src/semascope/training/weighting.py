@@ -1,4 +1,4 @@
-"""What a matrix for LSA has in place of counts."""
+"""Term weighting for LSA."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 class WordFacts(NamedTuple):
-    """What is known of each word in the whole corpus.
+    """Statistics of each word in the whole corpus.
 
     n_documents  documents of the corpus
     counts       Σ_d n_dw
-    documents    documents that have the word
+    documents    documents that contain the word
     logs         Σ_d n_dw log n_dw
     """
 
@@ -30,12 +30,12 @@ class WordFacts(NamedTuple):
 
 
 class Weighting(NamedTuple):
-    """How entries are made of counts.
+    """Conversion of counts to matrix entries.
 
-    of_count  turns counts into entries, where they stand, given the sum of all in the corpus
-    square    what Σ a² of a document is at most, given its counts
-    of_word   the factor of each word, if it has one
-    unit      whether rows are then divided by their lengths
+    of_count  converts counts to entries, in place, given the sum of all in the corpus
+    square    upper bound of Σ a² of a document, given its counts
+    of_word   factor of each word, if it has one
+    unit      whether rows are then normalized to unit length
     """
 
     of_count: Callable[[NDArray[Any], float], None]
@@ -44,8 +44,8 @@ class Weighting(NamedTuple):
     unit: bool = False
 
     def values(self, rows: CSR, n_tokens: float, of_word: NDArray[np.float64], dtype: Any) -> NDArray[Any]:
-        """Entries of some documents, in the order of their counts."""
-        values = self._undivided(rows.counts, rows.words, n_tokens, of_word.astype(dtype))
+        """Compute the entries of some documents, in the order of their counts."""
+        values = self._unnormalized(rows.counts, rows.words, n_tokens, of_word.astype(dtype))
         if self.unit and len(values):
             values /= np.repeat(_sizes(values, rows.ends), np.diff(rows.ends))
         return values
@@ -53,22 +53,22 @@ class Weighting(NamedTuple):
     def both_orders(
         self, shard: Shard, n_tokens: float, of_word: NDArray[np.float64], dtype: Any
     ) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Entries of a shard by document, and the same numbers by word: to make them twice is sooner done than to sort them."""
+        """Compute the entries of a shard by document and by word: computing them twice is faster than sorting."""
         rows, (words, ends, documents, _) = shard.rows, shard.by_word
         word_of_entry = np.repeat(words, np.diff(ends)) if self.of_word else words
         of_word = of_word.astype(dtype)
-        by_document = self._undivided(rows.counts, rows.words, n_tokens, of_word)
-        by_word = self._undivided(shard.counts_by_word, word_of_entry, n_tokens, of_word)
+        by_document = self._unnormalized(rows.counts, rows.words, n_tokens, of_word)
+        by_word = self._unnormalized(shard.counts_by_word, word_of_entry, n_tokens, of_word)
         if self.unit and len(by_document):
             sizes = _sizes(by_document, rows.ends)
             by_document /= np.repeat(sizes, np.diff(rows.ends))
             by_word /= sizes[documents]
         return by_document, by_word
 
-    def _undivided(
+    def _unnormalized(
         self, counts: NDArray[np.float32], words: NDArray[np.int32], n_tokens: float, of_word: NDArray[Any]
     ) -> NDArray[Any]:
-        """Entries before rows are divided by their lengths, in the precision of the words' factors."""
+        """Compute the entries before rows are normalized, in the precision of the words' factors."""
         values = counts.astype(of_word.dtype)
         self.of_count(values, n_tokens)
         if self.of_word is not None:
@@ -77,34 +77,34 @@ class Weighting(NamedTuple):
 
 
 def _rarity(facts: WordFacts) -> NDArray[np.float64]:
-    """log((1 + D) / (1 + df)): nothing for a word that all documents have."""
+    """Compute log((1 + D) / (1 + df)): zero for a word in all documents."""
     return np.log((1 + facts.n_documents) / (1 + facts.documents))
 
 
 def _inverse_document_frequency(facts: WordFacts) -> NDArray[np.float64]:
-    """log((1 + D) / (1 + df)) + 1, as scikit-learn has it."""
+    """Compute log((1 + D) / (1 + df)) + 1, as in scikit-learn."""
     return _rarity(facts) + 1
 
 
 def _evenness(facts: WordFacts) -> NDArray[np.float64]:
-    """1 + Σ_d p log p / log D, with p = n_dw / n_w: near 0 for a word that is everywhere alike, 1 for one of one document."""
+    """Compute 1 + Σ_d p log p / log D, with p = n_dw / n_w: near 0 for an evenly spread word, 1 for one in one document."""
     known = np.where(facts.counts > 0, facts.counts, 1)
     entropy = facts.logs / known - np.log(known)
     return np.where(facts.counts > 0, 1 + entropy / np.log(max(facts.n_documents, 2)), 0)
 
 
 def _sizes(values: NDArray[Any], ends: NDArray[np.int64]) -> NDArray[Any]:
-    """Lengths of rows; one for a row of nothing."""
+    """Compute the lengths of rows; one for an empty row."""
     squares = np.add.reduceat(np.append(values.astype(np.float64) ** 2, 0), ends[:-1])
     sizes = np.sqrt(np.where((np.diff(ends) > 0) & (squares > 0), squares, 1))
     return sizes.astype(values.dtype)
 
 
-def _as_they_are(counts: NDArray[Any], total: float) -> None:
-    """Counts stay counts."""
+def _keep_counts(counts: NDArray[Any], total: float) -> None:
+    """Keep the counts."""
 
 
-def _root_of_share(counts: NDArray[Any], total: float) -> None:
+def _root_frequency(counts: NDArray[Any], total: float) -> None:
     counts /= counts.dtype.type(total)
     np.sqrt(counts, out=counts)
 
@@ -118,9 +118,9 @@ def _sum_of_squares(values: NDArray[np.float64]) -> float:
 
 
 WEIGHTINGS = {
-    "hellinger": Weighting(_root_of_share, lambda n, total: float(np.sum(n)) / total),
-    "counts": Weighting(_as_they_are, lambda n, total: _sum_of_squares(n)),
-    "tfidf": Weighting(_as_they_are, lambda n, total: float(len(n)), _inverse_document_frequency, unit=True),
+    "hellinger": Weighting(_root_frequency, lambda n, total: float(np.sum(n)) / total),
+    "counts": Weighting(_keep_counts, lambda n, total: _sum_of_squares(n)),
+    "tfidf": Weighting(_keep_counts, lambda n, total: float(len(n)), _inverse_document_frequency, unit=True),
     "logtfidf": Weighting(_log, lambda n, total: float(len(n)), _rarity, unit=True),
     "logentropy": Weighting(_log, lambda n, total: _sum_of_squares(np.log1p(n)), _evenness),
 }

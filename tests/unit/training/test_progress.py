@@ -25,7 +25,7 @@ def test_a_terminal_sees_objective_speed_and_time_left(monkeypatch):
     assert "tokens/s" in seen
     assert "held-out perplexity 1,234" in seen
     assert "2/10" in seen
-    assert "left at most" in seen
+    assert "remaining (at most)" in seen
 
 
 def test_nothing_is_shown_where_there_is_no_terminal_or_no_wish(monkeypatch, capsys):
