@@ -50,11 +50,11 @@ def run(quick: bool) -> dict[str, Any]:
 
 def _stream_with(looks: int, train: Corpus, test: Corpus, seeds: Sequence[int]) -> dict[str, float]:
     """A stream by CVB0 whose batches are looked at so many times."""
-    by_default, SCVB0.looks = SCVB0.looks, looks
+    by_default, SCVB0.inner_iterations = SCVB0.inner_iterations, looks
     try:
         return _timed(lambda seed: LDA(TOPICS, random_state=seed).partial_fit(train), test, seeds)
     finally:
-        SCVB0.looks = by_default
+        SCVB0.inner_iterations = by_default
 
 
 def _judge(train: Corpus, test: Corpus, settings: dict[str, Any], seeds: Sequence[int]) -> dict[str, Any]:

@@ -108,8 +108,8 @@ class Checkpoints:
                 raise InputError(msg)
         directory = open_directory(self.directory, layout_of(algorithm))
         placed.load_locals(directory, algorithm.local_problem)
-        for name, noted in directory.facts.get("notes", {}).items():
-            self.notes.setdefault(name, [])[:] = noted
+        for name, records in directory.facts.get("notes", {}).items():
+            self.notes.setdefault(name, [])[:] = records
         numbers = {name: directory.facts["numbers"][name] for name in algorithm.state_numbers}
         arrays = {name: np.array(directory.array(f"state-{name}")) for name in algorithm.state_arrays}
         state = algorithm.state_type(**arrays, **numbers)

@@ -185,12 +185,12 @@ class CTM(AlgorithmConfig):
         sizes, (_, n_documents) = counts.sum(axis=0), stats.sums.sums()
         if n_documents == 0:
             return state
-        moved = moments[0] / n_documents
-        squares = (moments[1:] + moments[1:].T) / 2 - n_documents * np.outer(moved, moved)
+        shift = moments[0] / n_documents
+        squares = (moments[1:] + moments[1:].T) / 2 - n_documents * np.outer(shift, shift)
         prior = self.n_topics * FIRST_VARIANCE * np.eye(self.n_topics)
         covariance = (squares + prior) / (n_documents + self.n_topics)
         return state._replace(
-            topics=self._smoothed(counts), topic_shares=sizes / sizes.sum(), mean=state.mean + moved, covariance=covariance
+            topics=self._smoothed(counts), topic_shares=sizes / sizes.sum(), mean=state.mean + shift, covariance=covariance
         )
 
     def objective(self, state: CTMState, stats: Any) -> float:

@@ -49,7 +49,7 @@ FIXED_SWEEPS = 3
 """Sweeps before the topics and the priors change: there are no assignments at first."""
 
 MIN_SWEEPS, MAX_SWEEPS = 60, 200
-SETTLED = 0.01
+SWEEP_TOLERANCE = 0.01
 """Sweeps continue until the means of the third and the last quarter differ by at most this fraction, in Σα and in η."""
 
 STEPS = 20
@@ -278,7 +278,7 @@ class SampledCVB0(CVB0):
             return n >= self.max_sweeps
         sums = np.stack([trace[:, :-1].sum(axis=1), trace[:, -1]])
         third, fourth = sums[:, n // 2 : 3 * n // 4].mean(axis=1), sums[:, 3 * n // 4 :].mean(axis=1)
-        return bool(np.abs(np.log(third / fourth)).max() <= SETTLED)
+        return bool(np.abs(np.log(third / fourth)).max() <= SWEEP_TOLERANCE)
 
     def _mean_of(self, trace: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
         """Return the mean α and η of the last third: before convergence, earlier sweeps still reflect the start.

@@ -108,7 +108,7 @@ def _expected_rise(counts: NDArray[Any], prior: Any) -> NDArray[np.float64]:
 
 MAX_STEPS = 1000
 MAX_HALVINGS = 60
-SETTLED = 1e-10
+NEWTON_TOLERANCE = 1e-10
 """Relative tolerance of Newton's method, in each part of a prior."""
 
 
@@ -200,7 +200,7 @@ def _climb(
             move = move / 2
         else:
             return here
-        done = bool((np.abs(move) <= SETTLED * here).all())
+        done = bool((np.abs(move) <= NEWTON_TOLERANCE * here).all())
         here, height = there, risen
         if done:
             break

@@ -72,7 +72,7 @@ WIDTHS = (24, 48)
 MORE = 1.75
 """The first residual is computed after this many times the requested number of vectors."""
 
-LITTLE, TRIES = 0.1, 3
+MIN_REMAINDER, TRIES = 0.1, 3
 """A block of which less than this fraction is left has lost digits, and is orthogonalized again, this many times at most."""
 
 MAX_ENTRY = 8.0
@@ -233,9 +233,9 @@ class BlockLanczos(AlgorithmConfig):
         """Compute the next block, orthogonal to the blocks so far."""
         assert isinstance(stats.product, CountTotal)
         assert isinstance(stats.square, ScalarTotal)
-        product, seen, square = combine(stats.product.fill, state.blocks)
+        product, projection, square = combine(stats.product.fill, state.blocks)
         if len(state.blocks):
-            return self._append_block(state, product, seen, square)
+            return self._append_block(state, product, projection, square)
         (total,) = stats.square.sums()
         blocks = append_column(state.blocks)
         if self.width == self.n_words:
@@ -245,15 +245,15 @@ class BlockLanczos(AlgorithmConfig):
         return state._replace(blocks=as_read_only(blocks, self.dtype), total=total)
 
     def _append_block(
-        self, state: LanczosState, product: NDArray[Any], seen: NDArray[np.float64], whole: NDArray[np.float64]
+        self, state: LanczosState, product: NDArray[Any], projection: NDArray[np.float64], whole: NDArray[np.float64]
     ) -> LanczosState:
         """Update the small matrix from Z, given C and Zᵀ Z, and append the block after X."""
-        small, blocks, longest = bordered(state.small, seen), append_column(state.blocks), float(whole.diagonal().max())
-        judge, square = partial(self._residuals, small, total=state.total), whole - seen.T @ seen
+        small, blocks, longest = bordered(state.small, projection), append_column(state.blocks), float(whole.diagonal().max())
+        judge, square = partial(self._residuals, small, total=state.total), whole - projection.T @ projection
         with one_thread_each() as threads:
-            if soon := eigvalsh(square)[0] >= LITTLE**2 * longest:  # enough digits to decide, so one core begins with it
+            if soon := eigvalsh(square)[0] >= MIN_REMAINDER**2 * longest:  # enough digits to decide, so one core begins with it
                 judging = threads.submit(judge, square)
-            square = deflate(product, state.blocks, seen)
+            square = deflate(product, state.blocks, projection)
             if not soon:
                 judging = threads.submit(judge, square)
             self._make_orthonormal(product, square, blocks, longest)
@@ -266,8 +266,8 @@ class BlockLanczos(AlgorithmConfig):
         """Compute the residual after a pass, once the space is large enough; otherwise return none."""
         if len(small) < min(MORE * self.n_topics, self.n_documents, self.n_words):
             return []
-        _, seen = self._projection(small, square, (self.dtype, "float64"), self.width)
-        explained = math.fsum(eigenvalues(seen)[-self.n_topics :])
+        _, projected = self._projection(small, square, (self.dtype, "float64"), self.width)
+        explained = math.fsum(eigenvalues(projected)[-self.n_topics :])
         return [math.sqrt(max(total - explained, 0.0) / total) if total > 0 else 0.0]
 
     def _make_orthonormal(self, table: NDArray[Any], square: NDArray[np.float64], blocks: NDArray[Any], whole: float) -> None:
@@ -280,7 +280,7 @@ class BlockLanczos(AlgorithmConfig):
         for turn in range(TRIES):
             root, shortest = whitening(square, floor, keep_noise=turn == 0)
             multiply(table, root, out=block)
-            if shortest >= LITTLE**2 * whole or turn + 1 == TRIES:
+            if shortest >= MIN_REMAINDER**2 * whole or turn + 1 == TRIES:
                 break
             square = deflate(block, others, gram(others, block))
             table, floor, whole = block, noise, 1.0  # its columns have length one by now, up to noise
@@ -303,8 +303,8 @@ class BlockLanczos(AlgorithmConfig):
         """Return the requested vectors, each with a positive entry of largest magnitude."""
         if not len(state.residuals):
             raise KeyboardInterrupt  # before there is any result
-        inverse, seen = self._projection(state.small, state.square, ("float64",), len(state.small))
-        squares, turn = eigh(seen)
+        inverse, projected = self._projection(state.small, state.square, ("float64",), len(state.small))
+        squares, turn = eigh(projected)
         values = np.sqrt(np.maximum(squares[::-1][: self.n_topics], 0))
         factors = inverse @ turn[:, ::-1][:, : self.n_topics] * reciprocals(values)
         parts = np.concatenate([state.small @ factors, factors[-self.width :]])
@@ -336,12 +336,12 @@ def arpack_svd(algorithm: BlockLanczos, corpus: Corpus, engine: Engine) -> Decom
     rows = corpus.rows
     values = WEIGHTINGS[algorithm.weighting].values(rows, algorithm.n_tokens, state.of_word, np.float64)
     matrix = sp.csr_array((values, rows.words, rows.ends), shape=(algorithm.n_documents, algorithm.n_words))
-    found, right = _svd(matrix, algorithm.n_topics, algorithm.seed)
-    signs = np.where(right[np.arange(len(found)), np.abs(right).argmax(axis=1)] < 0, -1, 1)
+    values, right = _svd(matrix, algorithm.n_topics, algorithm.seed)
+    signs = np.where(right[np.arange(len(values)), np.abs(right).argmax(axis=1)] < 0, -1, 1)
     total = math.fsum(values**2)
-    residual = math.sqrt(max(1 - math.fsum(found**2) / total, 0.0))
+    residual = math.sqrt(max(1 - math.fsum(values**2) / total, 0.0))
     vectors = np.ascontiguousarray((right * signs[:, None]).T.astype(algorithm.dtype))
-    return Decomposition(found, vectors, np.array([residual]), total, state.of_word, state.word_sums)
+    return Decomposition(values, vectors, np.array([residual]), total, state.of_word, state.word_sums)
 
 
 def _svd(matrix: Any, n: int, seed: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -86,7 +86,7 @@ def combine(
 def fix_signs(table: NDArray[Any]) -> None:
     """Flip the signs of columns so that the entry of each with the largest magnitude is positive."""
     extremes = each_block(lambda rows: (table[rows].min(axis=0), table[rows].max(axis=0)), len(table))
-    least, most = (np.array(found) for found in zip(*extremes, strict=True))
+    least, most = (np.array(values) for values in zip(*extremes, strict=True))
     signs = np.where(-least.min(axis=0) > most.max(axis=0), -1, 1).astype(table.dtype)
 
     def of_rows(rows: slice) -> None:

@@ -41,7 +41,7 @@ FACTOR = 0.9
 
 MIN_PASSES = 5
 MAX_PASSES = 100
-"""Maximum number of passes at each β."""
+"""Minimum and maximum number of passes at each β."""
 
 GAIN = 1e-3
 """Stay at the same β while a pass increases the log-probability per held-out token by this much."""
@@ -228,8 +228,8 @@ class TemperedEM(EM):
     def status(self, state: TemperedState) -> str:
         """Return β, and the held-out perplexity."""
         search = Search(*state.search)
-        found = f", held-out perplexity {np.exp(-search.last):,.0f}" if state.searching and search.last is not None else ""
-        return f"β = {state.beta:.3g}{found}"
+        heldout = f", held-out perplexity {np.exp(-search.last):,.0f}" if state.searching and search.last is not None else ""
+        return f"β = {state.beta:.3g}{heldout}"
 
     def _counts_and_held(self, shard: Shard) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Return the observed and the held-out counts."""

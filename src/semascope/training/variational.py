@@ -182,8 +182,8 @@ class VB(LDASettings):
     ) -> tuple[NDArray[Any], float]:
         """Compute the unnormalized probabilities of some words in topics, by default of all; and Σ_vk E[log β_vk] over them."""
         words = np.arange(self.n_words, dtype=np.int32) if words is None else words
-        found = expected_topics(words, topics, sizes, self.word_languages)
-        return found.table, found.total
+        expected = expected_topics(words, topics, sizes, self.word_languages)
+        return expected.table, expected.total
 
     def _language_sums(self, totals: CountTotal) -> NDArray[np.float64]:
         """Return the expected counts of each topic in each language."""

@@ -51,7 +51,7 @@ def test_looks_at_a_batch_of_everything_that_counts_for_all_are_iterations_of_th
         state.topic_shares, state.alpha, state.alpha, state.eta, state.eta,
     )  # fmt: skip
     local = {"theta": np.full((len(counts), 3), 1 / 3)}
-    for _ in range(algorithm.looks):
+    for _ in range(algorithm.inner_iterations):
         local, stats = alone.step(shard, local, known)
         accumulator = Accumulator()
         accumulator.add(stats)
@@ -82,7 +82,7 @@ def test_stochastic_cvb0_gives_the_numbers_of_the_dense_reference(n_passes):
 @pytest.mark.parametrize("algorithm", INFERENCES.values())
 def test_topics_move_towards_a_batch_by_the_rate_of_its_time(algorithm, monkeypatch):
     """λ ← (1 − ρ) λ + ρ (η + D/|B| s), with ρ = (τ + t)^−κ, when it is looked at once."""
-    monkeypatch.setattr(algorithm, "looks", 1)
+    monkeypatch.setattr(algorithm, "inner_iterations", 1)
     counts = random_counts(1)[:20]
     counts = counts[counts.sum(axis=1) > 0]
     batch, n = ss.Corpus.from_matrix(counts), len(counts)
