@@ -21,7 +21,7 @@ def test_a_terminal_sees_objective_speed_and_time_left(monkeypatch):
         watch(IterationInfo(2, 1.0, [-7000.0, -6500.0], "held-out perplexity 1,234", lambda: None))
     seen = terminal.getvalue()
     assert "PLSA" in seen
-    assert "log-likelihood -6.5000 a token" in seen
+    assert "log-likelihood -6.5000 per token" in seen
     assert "tokens/s" in seen
     assert "held-out perplexity 1,234" in seen
     assert "2/10" in seen
