@@ -94,7 +94,7 @@ class Engine:
 
     @contextmanager
     def open(self, shards: Sequence[ShardRef], work_dir: Path | None = None) -> Iterator[Any]:
-        with self.inner.place(shards, work_dir) as self.placed:
+        with self.inner.open(shards, work_dir) as self.placed:
             yield self.placed
 
 

@@ -89,7 +89,7 @@ def overhead(corpus: Corpus, home: Path, quick: bool) -> dict[str, Any]:
     competitors = {name: Iterations(partial(_fit, stored, engine), few, many) for name, engine in engines.items()}
     found = harness.compare(competitors, warm_up=1, repeats=1 if quick else 3, clock=harness.per_iteration)
     algorithm = _algorithm(stored)
-    with engines["executors"].place(stored.shards(), home) as placed:
+    with engines["executors"].open(stored.shards(), home) as placed:
         state = algorithm.init_state(placed.begin(algorithm.init_shard))
         before = placed.bytes_reduced
         placed.step(algorithm.step, state)

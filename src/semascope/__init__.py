@@ -1,4 +1,4 @@
-"""semascope: an instrument for seeing meaning in text."""
+"""Topic models, semantic search and a topic explorer for text collections."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

@@ -1,16 +1,16 @@
 """Every exception and warning of the package.
 
     SemascopeError
-    ├── InputError(ValueError)          the data or a setting cannot be used; the sentence says which and why
-    │   └── SourceError                 a source could not be read; the sentence names file and line
-    ├── FormatError(ValueError)         a directory on disk is not what was expected
-    ├── MissingExtraError(ImportError)  an optional package is needed; the sentence says what to install
-    └── TaskError(RuntimeError)         a cluster gave up a task; the sentence says why, and where its log is
+    ├── InputError(ValueError)          invalid data or parameter; the message names it and the reason
+    │   └── SourceError                 unreadable source; the message names file and line
+    ├── FormatError(ValueError)         unexpected contents of a directory on disk
+    ├── MissingExtraError(ImportError)  missing optional package; the message names what to install
+    └── TaskError(RuntimeError)         failed cluster task; the message names the reason and the log
 
     UserWarning
-    ├── InterruptedFitWarning           Ctrl-C ended a fit early; the model so far was kept
-    ├── MissingWordsWarning             some words of a prior cannot be used; the sentence names them
-    └── ExpectedCountsWarning           priors are learned from expected counts, which is biased
+    ├── InterruptedFitWarning           fit interrupted by Ctrl-C; the model so far is kept
+    ├── MissingWordsWarning             unusable words in a prior; the message names them
+    └── ExpectedCountsWarning           priors estimated from expected counts, which is biased
 
 Examples
 --------
@@ -26,36 +26,36 @@ from __future__ import annotations
 
 
 class SemascopeError(Exception):
-    """The root of everything the package raises on purpose."""
+    """Base class of all exceptions of the package."""
 
 
 class InputError(SemascopeError, ValueError):
-    """The data or a setting cannot be used."""
+    """Invalid data or parameter."""
 
 
 class SourceError(InputError):
-    """A source of documents could not be read."""
+    """Source of documents that cannot be read."""
 
 
 class FormatError(SemascopeError, ValueError):
-    """A directory on disk is not what was expected."""
+    """Directory on disk with unexpected contents."""
 
 
 class MissingExtraError(SemascopeError, ImportError):
-    """An optional package is needed."""
+    """Missing optional package."""
 
 
 class TaskError(SemascopeError, RuntimeError):
-    """A cluster gave up a task that failed again and again."""
+    """Cluster task that failed on every attempt."""
 
 
 class InterruptedFitWarning(UserWarning):
-    """Ctrl-C ended a fit early; the model so far was kept."""
+    """Fit interrupted by Ctrl-C; the model so far is kept."""
 
 
 class ExpectedCountsWarning(UserWarning):
-    """Priors are learned from expected counts, since counts that are not whole cannot be sampled; alpha comes out too large."""
+    """Priors estimated from expected counts, as fractional counts cannot be sampled; alpha comes out too large."""
 
 
 class MissingWordsWarning(UserWarning):
-    """Some words of a prior cannot be used: the vocabulary does not have them, or their entry in a file says too much."""
+    """Unusable words in a prior: missing from the vocabulary, or with an invalid entry in a file."""

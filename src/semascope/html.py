@@ -1,4 +1,4 @@
-"""HTML and SVG from plain text: whatever comes from documents, words or labels stays text."""
+"""Safe HTML and SVG: everything from documents, words and labels is escaped."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from collections.abc import Iterable
 from typing import Any
 
 VOID = frozenset({"meta", "input", "br", "hr"})
-"""Elements that hold nothing and have no end."""
-_UNSEEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+"""Elements without content and end tag."""
+_CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
 class Markup(str):
-    """Text that is markup already. Only this module makes it, from what it has escaped."""
+    """Escaped markup, created only by this module."""
 
     __slots__ = ()
 
 
 def element(tag: str, *children: Any, **attributes: Any) -> Markup:
-    """Make an element. Children that are no markup are escaped, and so are the values of attributes.
+    """Build an element. Children that are not markup are escaped, as are attribute values.
 
-    Attributes are written as in ``class_="word"`` and ``stroke_width=2``; those that are None or False are left out. None of
-    them can run: handlers of events, styles, and links to anywhere but within the page are refused.
+    Attributes are written as in ``class_="word"`` and ``stroke_width=2``; None and False are omitted. Attributes that could
+    run or load something are rejected: event handlers, styles, and links that leave the page.
 
     Examples
     --------
@@ -30,24 +30,24 @@ def element(tag: str, *children: Any, **attributes: Any) -> Markup:
     '<p class="small">1 &lt; 2 <b>is true</b></p>'
     """
     if tag in ("script", "style"):
-        msg = f"{tag} is no element for text."
+        msg = f"{tag} elements cannot hold text."
         raise ValueError(msg)
-    opened = tag + "".join(_attribute(name, value) for name, value in attributes.items() if value not in (None, False))
+    start_tag = tag + "".join(_attribute(name, value) for name, value in attributes.items() if value not in (None, False))
     if tag in VOID:
-        return Markup(f"<{opened}>")
-    return Markup(f"<{opened}>{joined(children)}</{tag}>")
+        return Markup(f"<{start_tag}>")
+    return Markup(f"<{start_tag}>{joined(children)}</{tag}>")
 
 
 def joined(children: Iterable[Any], between: str = "") -> Markup:
-    """Put markup and text one after the other, escaping the text; None is left out."""
+    """Join markup and text, escaping the text and skipping None."""
     return Markup(escaped(between).join(escaped(child) for child in children if child is not None))
 
 
 def escaped(value: Any) -> Markup:
-    """Return markup that shows a value as it is."""
+    """Return a value as escaped markup."""
     if isinstance(value, Markup):
         return value
-    return Markup(html.escape(_UNSEEN.sub("\N{REPLACEMENT CHARACTER}", str(value)), quote=True))
+    return Markup(html.escape(_CONTROL_CHARACTERS.sub("\N{REPLACEMENT CHARACTER}", str(value)), quote=True))
 
 
 def _attribute(name: str, value: Any) -> str:
@@ -56,6 +56,6 @@ def _attribute(name: str, value: Any) -> str:
         msg = f"the attribute {name} could run or load something."
         raise ValueError(msg)
     if name == "href" and not str(value).startswith("#"):
-        msg = "links lead to places within the page only."
+        msg = "links must stay within the page."
         raise ValueError(msg)
     return f" {name}" if value is True else f' {name}="{escaped(str(value))}"'

@@ -1,4 +1,4 @@
-"""Old module paths, under which pickles of 0.1 (joblib dumps, for example) look for their classes."""
+"""Aliases of the module paths of 0.1, so that its pickles (such as joblib dumps) still load."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ MODULES = {
     "semascope.training.particles": "semascope.training.particle_state",
     "semascope.training.priors": "semascope.training.hyperpriors",
 }
-"""Where the contents of a module of 0.1 are now."""
+"""Current path of each module of 0.1."""
 NAMES = {
     "semascope.corpus.number.Queue": "WorkQueue",
     "semascope.corpus.rows.Rows": "CSR",
@@ -48,11 +48,11 @@ NAMES = {
     "semascope.models.themes.Themes": "TopicView",
     "semascope.training.labelwords.LabelWords": "LabelCounts",
 }
-"""What a class of 0.1 is called now, where its name changed too."""
+"""Current name of each renamed class of 0.1."""
 
 
 class _Alias(ModuleType):
-    """A module of 0.1, whose names are looked up where they are now."""
+    """Module of 0.1 whose names resolve to their current place."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -61,21 +61,21 @@ class _Alias(ModuleType):
 
 
 class LegacyFinder:
-    """Meta path finder for the modules of 0.1; asked only when no module of that name exists."""
+    """Meta path finder for the modules of 0.1, used only when no module of that name exists."""
 
     def find_spec(self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
         """Return the spec of an alias, or None for any other name."""
         return ModuleSpec(name, self) if name in MODULES else None  # type: ignore[arg-type]
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        """Return the alias."""
+        """Return an alias module."""
         return _Alias(spec.name)
 
     def exec_module(self, module: ModuleType) -> None:
-        """Nothing to execute: names are looked up when they are asked for."""
+        """Do nothing: names are resolved on access."""
 
 
 def install() -> None:
-    """Let imports find the modules of 0.1, once."""
+    """Register the finder once."""
     if not any(isinstance(finder, LegacyFinder) for finder in sys.meta_path):
         sys.meta_path.append(LegacyFinder())

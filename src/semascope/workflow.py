@@ -1,4 +1,4 @@
-"""From source to corpus to model to index, each a directory: what the command line calls."""
+"""Workflow of the command line: from source to corpus to model to index, each a directory."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from semascope import resources as machine
+from semascope import resources
 from semascope.corpus.corpus import Corpus
 from semascope.corpus.readers.counts import CountedDocuments
 from semascope.corpus.readers.sources import Documents
@@ -33,12 +33,12 @@ def build(
     overwrite: bool = False,
     watch: Callable[[int], None] | None = None,
 ) -> Corpus:
-    """Read documents, count their words and save the corpus, block by block.
+    """Read documents, count their words and write the corpus, block by block.
 
     Parameters
     ----------
     watch : callable, optional
-        Told the number of documents read so far.
+        Callback invoked with the number of documents read so far.
     """
     if target.resolve().is_relative_to(Path(documents.source).resolve()):
         msg = f"{target}: lies inside the source; write the corpus elsewhere."
@@ -48,19 +48,19 @@ def build(
 
 
 def should_spill(corpus: Corpus, n_topics: int) -> bool:
-    """Tell whether what is known of each document would take more than half of the memory that is left.
+    """Return whether the per-document arrays would take more than half of the free memory.
 
-    That is its topics, as numbers of four bytes, now and before, and once more while they are gathered at the end; and the
-    entries by word.
+    These are the topics of each document in float32, before and after an iteration and once more when they are gathered,
+    and the entries by word.
     """
-    left = machine.free_memory()
-    n_topics = min(n_topics, corpus.n_words)  # more are refused
+    left = resources.free_memory()
+    n_topics = min(n_topics, corpus.n_words)  # more are rejected
     return left is not None and 12 * corpus.n_documents * n_topics + 8 * len(corpus.rows.words) > left / 2
 
 
 @dataclass(frozen=True)
 class FitResult:
-    """A fitted model that lies in its directory; `unfinished` is where an interrupted run can be taken up."""
+    """Fitted and saved model; `unfinished` is the checkpoint of an interrupted run, to resume from."""
 
     model: TopicModel
     unfinished: Path | None
@@ -82,13 +82,13 @@ def fit(
     Parameters
     ----------
     documents : Corpus or Split
-        What to learn from. Of a split corpus one part is learned from, and the fit is judged by the other while it goes on.
+        Training documents. Of a split corpus, one part is fitted and the other evaluates the fit while it runs.
     """
     checkpoints = Checkpoints(checkpoint_of(target), seconds=checkpoint_seconds, resume=resume)
     engine.run_on_root(lambda: _prepare_target(target, checkpoints, overwrite=overwrite))
     model: Any = entries()[model_name].load_class()(**settings, engine=engine, verbose=True)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", InterruptedFitWarning)  # the caller is told by `unfinished`
+        warnings.simplefilter("ignore", InterruptedFitWarning)  # `unfinished` reports it
         if isinstance(documents, Split):
             model.fit(documents.train, checkpoints=checkpoints, heldout=documents.heldout)
             model.corpus_["split_from"] = documents.facts()
@@ -102,20 +102,20 @@ def fit(
 
 
 def _prepare_target(target: Path, checkpoints: Checkpoints, *, overwrite: bool) -> None:
-    """See that nothing is in the way of a new run, or that there is one to resume."""
+    """Check that the target is free for a new run, or has a run to resume."""
     check_target(checkpoints.directory, "checkpoint")
     if checkpoints.resume and not checkpoints.exists():
-        msg = f"{target}: there is no unfinished run to resume; leave out --resume to start one."
+        msg = f"{target}: no unfinished run to resume; omit --resume to start one."
         raise InputError(msg)
     if checkpoints.exists() and not (checkpoints.resume or overwrite):
-        msg = f"{target}: an unfinished run is there; go on with --resume, or start anew with --overwrite."
+        msg = f"{target}: holds an unfinished run; continue with --resume, or start over with --overwrite."
         raise InputError(msg)
     _check_is_free(target, "model", overwrite=overwrite or checkpoints.resume)
     target.parent.mkdir(parents=True, exist_ok=True)
 
 
 def checkpoint_of(target: Path) -> Path:
-    """Where the checkpoint of a model being fitted lies."""
+    """Return the path of the checkpoint of a model being fitted."""
     whole = target.resolve()
     return whole.with_name(whole.name + ".checkpoint")
 
@@ -129,10 +129,10 @@ def edit(
     *,
     overwrite: bool = False,
 ) -> TopicModel:
-    """Change the topics of a model by hand and save it; to the same place only with `overwrite`, unless nothing is lost."""
+    """Edit the topics of a model and save it. Editing in place needs `overwrite`, unless topics are only renamed."""
     in_place = source.resolve() == target.resolve()
     if in_place and (merge or remove) and not overwrite:
-        msg = f"{source}: merging and removing lose topics; write to another path, or change this model with --overwrite."
+        msg = f"{source}: merging and removing lose topics; write to another path, or edit this model with --overwrite."
         raise InputError(msg)
     model: TopicModel = load_topics(source)
     changed = model.edit_topics(rename=rename, merge=merge, remove=remove)
@@ -144,23 +144,23 @@ def edit(
 def index(
     source: Path, target: Path, corpus: Path | None = None, n_dimensions: int | None = None, *, overwrite: bool = False
 ) -> Index:
-    """Index documents and save that: those of a corpus, or those that a model was fitted to.
+    """Index the documents of a corpus, or those a model was fitted to, and save the index.
 
     Parameters
     ----------
     source : path
-        A corpus, or a model to search by.
+        Corpus, or model to search with.
     corpus : path, optional
-        Documents to index in place of those that the model was fitted to.
+        Documents to index instead of those the model was fitted to.
     """
     _check_is_free(target, "index", overwrite=overwrite)
     model, problem = open_any(source), None
     if isinstance(model, Index):
-        problem = "is an index already; expected a semascope model or corpus"
+        problem = "is already an index; expected a semascope model or corpus"
     elif isinstance(model, Corpus) and corpus is not None:
-        problem = "is a corpus, which --corpus would name once more; expected a semascope model"
+        problem = "is a corpus, so --corpus cannot name another; expected a semascope model"
     elif not isinstance(model, Corpus) and model.kind == DIMENSIONS and n_dimensions is not None:
-        problem = f"is {type(model).__name__} and brings its own dimensions; leave out --dimensions"
+        problem = f"is {type(model).__name__} and brings its own dimensions; omit --dimensions"
     if problem:
         msg = f"{source}: {problem}."
         raise InputError(msg)
@@ -171,7 +171,7 @@ def index(
 
 
 def open_any(path: Path) -> Any:
-    """Open a directory, whatever it holds."""
+    """Open a corpus, model or index."""
     kind = is_directory_of(path)
     if kind == "model":
         return load(path)
@@ -189,5 +189,5 @@ def open_any(path: Path) -> Any:
 def _check_is_free(target: Path, kind: str, *, overwrite: bool) -> None:
     check_target(target, kind)
     if is_directory_of(target) == kind and not overwrite:
-        msg = f"{target}: is there already; give another path, or replace it with --overwrite."
+        msg = f"{target}: exists already; choose another path, or replace it with --overwrite."
         raise InputError(msg)

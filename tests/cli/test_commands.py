@@ -246,7 +246,7 @@ def test_a_resumed_run_gives_the_same_arrays_as_one_that_was_not_cut_off(run, co
 
 def test_resuming_from_a_checkpoint_that_was_never_finished_says_what_to_do(run, corpus, tmp_path):
     (checkpoint_of(tmp_path / "model") / "data-0123456789ab").mkdir(parents=True)  # killed while the first one was written
-    assert "leave out --resume to start one" in run("fit", corpus, tmp_path / "model", "--topics", 2, "--resume").complaint
+    assert "omit --resume to start one" in run("fit", corpus, tmp_path / "model", "--topics", 2, "--resume").complaint
     assert run("fit", corpus, tmp_path / "model", "--topics", 2).code == 0
 
 

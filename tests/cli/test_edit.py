@@ -44,7 +44,7 @@ def test_topics_are_lost_only_on_demand(run, model, tmp_path, files_of):
     before = files_of(model)
     for arguments in ([model], [model, model], [model, f"{model}/../model"]):
         complaint = run("edit", *arguments, "--remove", "1,2").complaint
-        assert "merging and removing lose topics; write to another path, or change this model with --overwrite" in complaint
+        assert "merging and removing lose topics; write to another path, or edit this model with --overwrite" in complaint
     run("edit", model, tmp_path / "other", "--rename", "0=x")
     assert "--overwrite" in run("edit", model, tmp_path / "other", "--rename", "0=y").complaint
     assert files_of(model) == before

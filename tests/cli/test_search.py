@@ -100,7 +100,7 @@ def test_lsa_brings_its_own_dimensions(run, corpus, tmp_path):
     (facts,) = run("index", tmp_path / "lsa", tmp_path / "index", "--json").json
     assert (facts["dimensions"], facts["topics"]) == (2, None)
     refused = run("index", tmp_path / "lsa", tmp_path / "other", "--dimensions", 5).complaint
-    assert refused == f"{tmp_path / 'lsa'}: is LSA and brings its own dimensions; leave out --dimensions."
+    assert refused == f"{tmp_path / 'lsa'}: is LSA and brings its own dimensions; omit --dimensions."
 
 
 def test_other_documents_than_those_of_the_model_can_be_indexed(run, model, as_lines, tmp_path):
@@ -119,7 +119,7 @@ def test_a_model_that_belongs_to_another_corpus_is_refused(run, model, news, tmp
 def test_an_index_is_replaced_only_when_that_is_said(run, corpus, changing):
     before = (changing / "manifest.json").read_bytes()
     refused = run("index", corpus, changing).complaint
-    assert refused == f"{changing}: is there already; give another path, or replace it with --overwrite."
+    assert refused == f"{changing}: exists already; choose another path, or replace it with --overwrite."
     assert (changing / "manifest.json").read_bytes() == before
     assert run("index", corpus, changing, "--overwrite").code == 0
     assert len(Index.open(changing)) == 60
@@ -131,7 +131,7 @@ def test_an_index_never_replaces_a_corpus(run, corpus):
 
 def test_what_cannot_be_indexed_is_named(run, model, index, corpus, tmp_path):
     refused = run("index", index, tmp_path / "new").complaint
-    assert refused == f"{index}: is an index already; expected a semascope model or corpus."
+    assert refused == f"{index}: is already an index; expected a semascope model or corpus."
     assert f"{tmp_path / 'nowhere'}: " in run("index", tmp_path / "nowhere", tmp_path / "new").complaint
     assert f"{tmp_path / 'nowhere'}: " in run("index", model, tmp_path / "new", "--corpus", tmp_path / "nowhere").complaint
     assert "--corpus" in run("index", corpus, tmp_path / "new", "--corpus", corpus).complaint

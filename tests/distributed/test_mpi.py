@@ -73,7 +73,7 @@ from semascope.training.plsa import EM
 corpus = ss.Corpus.open(sys.argv[1])
 em = EM(6, corpus.n_documents, corpus.n_words, corpus.n_tokens, seed=0)
 shards = corpus.shards()
-with ss.MPIEngine().place(shards) as placed:
+with ss.MPIEngine().open(shards) as placed:
     state = em.init_state(placed.begin(em.init_shard))
     before = placed.bytes_reduced
     placed.step(em.step, state)
@@ -102,7 +102,7 @@ main()
     arguments = [*command[2:], "--checkpoint-seconds", "0"]
     ran = mpirun(2, script(tmp_path, text), *arguments)
     assert ran.returncode != 0
-    assert "semascope: the run was ended: a rank died" in ran.stderr
+    assert "semascope: the run was aborted: a rank died" in ran.stderr
     assert "--resume" in ran.stderr
     assert is_directory_of(tmp_path / "model.checkpoint") == "checkpoint"
     ran = mpirun(3, *command, "--resume")
@@ -165,7 +165,7 @@ def test_ranks_that_are_unlike_are_refused(corpus_path, tmp_path):
     text = """
 from semascope.engines import mpi
 if rank == 1:
-    mpi.likeness = lambda: {**ss.engines.likeness.likeness(), "numba": "0.1.2"}
+    mpi.fingerprint = lambda: {**ss.engines.fingerprint.fingerprint(), "numba": "0.1.2"}
 sys.argv[0] = "semascope"
 from semascope.cli.main import main
 main()
@@ -180,7 +180,7 @@ def test_a_directory_that_ranks_are_to_work_in_is_made_and_taken_before_that_of_
     text = """
 import os
 from pathlib import Path
-with ss.MPIEngine(work_dir=sys.argv[2]).place(ss.Corpus.open(sys.argv[1]).shards(), Path(sys.argv[3])):
+with ss.MPIEngine(work_dir=sys.argv[2]).open(ss.Corpus.open(sys.argv[1]).shards(), Path(sys.argv[3])):
     print(len(os.listdir(sys.argv[2])), "there,", len(os.listdir(sys.argv[3])), "elsewhere")
     MPI.COMM_WORLD.Barrier()
 """
@@ -190,7 +190,7 @@ with ss.MPIEngine(work_dir=sys.argv[2]).place(ss.Corpus.open(sys.argv[1]).shards
     assert ran.stdout.splitlines() == ["1 there, 0 elsewhere"] * 2
 
 
-def test_likeness_names_what_results_depend_on():
+def test_fingerprint_names_what_results_depend_on():
     assert fingerprint() == fingerprint()
     assert fingerprint_difference([("rank 0", fingerprint()), ("rank 1", fingerprint())]) is None
     unlike = {**fingerprint(), "processor": "other"}
@@ -210,7 +210,7 @@ def test_without_mpi4py_the_sentence_says_what_to_install(monkeypatch):
     mpi.world.cache_clear()
     monkeypatch.setitem(sys.modules, "mpi4py", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'semascope\[mpi\]'"):
-        MPIEngine().place([]).__enter__()
+        MPIEngine().open([]).__enter__()
     mpi.world.cache_clear()
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from helpers import TWO_EXECUTORS, spark_environment
 from semascope import LDA, Corpus, SparkEngine, load
-from semascope.engines.spark.session import sentence_of, session_for, why_not_started
+from semascope.engines.spark.session import describe_failure, describe_start_failure, session_for
 from semascope.engines.spark.worker import worker_context
 from semascope.errors import MissingExtraError
 
@@ -112,13 +112,13 @@ def test_a_worker_names_the_paths_that_it_does_not_see(tmp_path):
     ],
 )
 def test_what_spark_says_is_put_into_a_sentence(text, sentence):
-    assert sentence in sentence_of(text)
+    assert sentence in describe_failure(text)
 
 
 def test_a_master_that_is_not_reached_is_said_to_be_so():
     text = "An error occurred\n: java.lang.IllegalStateException: Cannot call methods on a stopped SparkContext.\n at x"
-    assert why_not_started(text).startswith("it was not reached")
-    assert why_not_started("\njava.net.BindException: Address in use\n at y") == "java.net.BindException: Address in use"
+    assert describe_start_failure(text).startswith("it was not reached")
+    assert describe_start_failure("\njava.net.BindException: Address in use\n at y") == "java.net.BindException: Address in use"
 
 
 def test_a_spark_engine_is_settings_and_connects_to_nothing():

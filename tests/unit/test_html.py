@@ -57,7 +57,7 @@ def test_links_lead_within_the_page_only(target):
 
 @pytest.mark.parametrize("tag", ["script", "style"])
 def test_scripts_and_styles_are_no_elements_for_text(tag):
-    with pytest.raises(ValueError, match="no element for text"):
+    with pytest.raises(ValueError, match="cannot hold text"):
         element(tag, "x")
 
 

@@ -1,1 +1,1 @@
-"""Where the work is done. Every engine keeps one contract (base.py) and adds exactly (exact.py), so all give the same bits."""
+"""Engines: threads, MPI and Spark. All follow the contract of base.py and sum exactly, so all compute the same bits."""

@@ -1,8 +1,8 @@
-"""Statistics that add up to the same bits in any order.
+"""Sufficient statistics whose sums have the same bits in any order.
 
-A shard hands in tables of expected counts (`Counts`) and numbers (`Scalars`). Counts become integers: bounded by the total N
-of the corpus, they are multiplied by a power of two that lets the sum just fit into 64 bits, rounded up, and added, which is
-exact. Scalars are kept one by one and added with ``math.fsum``, which rounds once, whatever the order.
+A shard contributes tables of expected counts (`Counts`) and numbers (`Scalars`). Counts become integers: bounded by the
+total N of the corpus, they are multiplied by a power of two such that the sum just fits into 64 bits, rounded up and added,
+which is exact. Scalars are collected and added with ``math.fsum``, which rounds once in any order.
 """
 
 from __future__ import annotations
@@ -22,36 +22,36 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 BITS = 61
-"""Bits for the largest sum: rounding in single precision may lift it a little over the bound, and the sign needs one."""
+"""Bits of the largest sum: one is for the sign, and single precision may round slightly over the bound."""
 
 MAX_STRIPES = 32
-"""Parts of a table that threads lock one at a time, so that they can add side by side."""
+"""Maximum number of separately locked parts of a table, to which threads add concurrently."""
 
 MIN_STRIPE = 1 << 20
-"""Bytes worth a lock of their own."""
+"""Minimum size of a stripe in bytes."""
 
 
 class CountPart(Protocol):
-    """Expected counts that a shard adds to a table: it knows its rows, and how to add them."""
+    """Expected counts of a shard that can be added to some rows of a table."""
 
     @property
     def rows(self) -> NDArray[np.int32]:
-        """Which rows of the table, ascending."""
+        """Rows of the table, ascending."""
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Rows and columns of the whole table."""
+        """Shape of the whole table."""
 
     @property
     def bound(self) -> float:
-        """No entry of the whole sum is larger than this."""
+        """Upper bound of every entry of the total."""
 
     def add_to(self, table: NDArray[np.int64], scale: float, first: int, last: int) -> None:
-        """Add rows `first` to `last` of `rows`, times the scale and rounded up."""
+        """Add rows `first` to `last` of `rows`, scaled and rounded up."""
 
 
 class Counts(NamedTuple):
-    """Expected counts that are there as an array, a row for each of `rows`."""
+    """Expected counts stored as an array, a row for each of `rows`."""
 
     rows: NDArray[np.int32]
     values: NDArray[Any]
@@ -66,9 +66,9 @@ class Counts(NamedTuple):
 
 
 class LazyCounts(NamedTuple):
-    """Expected counts that are worked out while they are added, and never stored.
+    """Expected counts computed while they are added, and never stored.
 
-    rows, shape, bound  as of all parts
+    rows, shape, bound  as in `CountPart`
     work                adds rows `first` to `last`: called with the table, the scale, `first` and `last`
     """
 
@@ -85,7 +85,7 @@ class LazyCounts(NamedTuple):
 
 
 class Scalars(NamedTuple):
-    """Numbers that a shard adds to a few sums."""
+    """Numbers of a shard to be summed over shards."""
 
     values: tuple[float, ...]
 
@@ -95,7 +95,7 @@ class Scalars(NamedTuple):
 
 @dataclass
 class CountTotal:
-    """The exact sum of counts: `table` times 2^-`exponent`."""
+    """Exact sum of counts: `table` times 2^-`exponent`."""
 
     table: NDArray[np.int64]
     exponent: int
@@ -111,47 +111,47 @@ class CountTotal:
 
     @classmethod
     def for_part(cls, part: CountPart) -> CountTotal:
-        """Make an empty total that such parts can be added to."""
+        """Create an empty total for parts like this one."""
         return cls(np.zeros(part.shape, dtype=np.int64), _exponent(part.bound))
 
     def emptied_for(self, part: CountPart) -> CountTotal:
-        """Return an empty total for such parts; this one itself if it fits, which costs no fresh memory."""
+        """Return an empty total for parts like this one, reusing this total if it fits."""
         if (self.table.shape, self.exponent) != (part.shape, _exponent(part.bound)):
             return CountTotal.for_part(part)
-        self._in_use = [False] * len(self._in_use)  # each stripe is cleared when it is first added to, while it is at hand
+        self._in_use = [False] * len(self._in_use)  # cleared on first use, when the stripe is in cache anyway
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
         return CountTotal, (self.table, self.exponent)
 
     def add(self, part: CountPart) -> None:
-        """Add what a shard found; threads may do so at the same time."""
+        """Add the counts of a shard; thread-safe."""
         scale = math.ldexp(1.0, self.exponent)
         n_stripes, turn = len(self._locks), next(self._turns)
-        borders = [len(self.table) * stripe // n_stripes for stripe in range(n_stripes + 1)]
-        places = np.searchsorted(part.rows, borders).tolist()
+        row_bounds = [len(self.table) * stripe // n_stripes for stripe in range(n_stripes + 1)]
+        part_bounds = np.searchsorted(part.rows, row_bounds).tolist()
         busy = []
         for stripe in ((turn + i) % n_stripes for i in range(n_stripes)):
             if self._locks[stripe].acquire(blocking=False):
-                self._add_to_stripe(stripe, part, scale, borders, places)
+                self._add_to_stripe(stripe, part, scale, row_bounds, part_bounds)
             else:
-                busy.append(stripe)  # another thread is there: come back, and do not follow it through all others
+                busy.append(stripe)  # locked by another thread: retry later rather than follow it through the rest
         for stripe in busy:
             self._locks[stripe].acquire()
-            self._add_to_stripe(stripe, part, scale, borders, places)
+            self._add_to_stripe(stripe, part, scale, row_bounds, part_bounds)
 
-    def _add_to_stripe(self, stripe: int, part: CountPart, scale: float, borders: list[int], places: list[int]) -> None:
-        """Add what belongs to a stripe, and unlock it."""
+    def _add_to_stripe(self, stripe: int, part: CountPart, scale: float, row_bounds: list[int], part_bounds: list[int]) -> None:
+        """Add the rows of a locked stripe, and unlock it."""
         try:
             if not self._in_use[stripe]:
-                self.table[borders[stripe] : borders[stripe + 1]] = 0
+                self.table[row_bounds[stripe] : row_bounds[stripe + 1]] = 0
                 self._in_use[stripe] = True
-            part.add_to(self.table, scale, places[stripe], places[stripe + 1])
+            part.add_to(self.table, scale, part_bounds[stripe], part_bounds[stripe + 1])
         finally:
             self._locks[stripe].release()
 
     def empty_like(self) -> CountTotal:
-        """Make an empty total of the same kind."""
+        """Return an empty total of the same kind."""
         return CountTotal(np.zeros_like(self.table), self.exponent)
 
     def merge(self, other: CountTotal) -> None:
@@ -159,22 +159,22 @@ class CountTotal:
         self.table += other.table
 
     def column_sums(self) -> NDArray[np.float64]:
-        """Sum of each column."""
+        """Return the sum of each column."""
         sums: NDArray[np.float64] = np.ldexp(column_totals(self.table).astype(np.float64), -self.exponent)
         return sums
 
     def values(self, dtype: Any) -> NDArray[Any]:
-        """The counts, as floats."""
+        """Return the counts as floats."""
         values = np.empty(self.table.shape, dtype=dtype)
         self.fill(values, slice(None))
         return values
 
     def fill(self, values: NDArray[Any], rows: slice) -> None:
-        """Write some rows of the counts into a table of floats."""
+        """Write some rows of the counts to a table of floats."""
         divide_columns(self.table[rows], np.full(self.table.shape[1], math.ldexp(1.0, -self.exponent)), values[rows])
 
     def columns_normalized(self, dtype: Any) -> NDArray[Any]:
-        """Every column over its sum; one that is all zero stays so."""
+        """Return the counts with columns normalized to sum one; zero columns stay zero."""
         sums = column_totals(self.table)
         divisors = np.divide(1.0, sums, out=np.zeros(len(sums)), where=sums > 0)
         normalized = np.empty(self.table.shape, dtype=dtype)
@@ -184,20 +184,20 @@ class CountTotal:
 
 @dataclass
 class ScalarTotal:
-    """Scalars of all shards, added only when asked."""
+    """Scalars of all shards, summed on request."""
 
     parts: list[tuple[float, ...]]
 
     def emptied_for(self, part: Scalars) -> ScalarTotal:
-        """Return an empty total for such parts."""
+        """Return an empty total for parts like this one."""
         return part.empty_total()
 
     def add(self, part: Scalars) -> None:
-        """Add what a shard found."""
+        """Add the scalars of a shard."""
         self.parts.append(part.values)
 
     def empty_like(self) -> ScalarTotal:
-        """Make an empty total of the same kind."""
+        """Return an empty total of the same kind."""
         return ScalarTotal([])
 
     def merge(self, other: ScalarTotal) -> None:
@@ -205,22 +205,22 @@ class ScalarTotal:
         self.parts.extend(other.parts)
 
     def sums(self) -> list[float]:
-        """Each sum, rounded once."""
+        """Return each sum, rounded once."""
         return [math.fsum(column) for column in zip(*self.parts, strict=True)]
 
 
 def _exponent(bound: float) -> int:
-    """The power of two that makes the largest sum just fit."""
+    """Return the exponent of two with which the largest sum just fits."""
     return min(BITS - math.ceil(math.log2(bound)), 1000) if bound > 0 else 0
 
 
 class Accumulator:
-    """Adds the statistics of shards, from any thread and in any order, to one and the same result.
+    """Thread-safe sum of the statistics of shards, the same in any order.
 
     Parameters
     ----------
     spare : named tuple of totals, optional
-        Totals of an earlier addition that nobody needs any more: those of the same statistics are used again.
+        Totals that are no longer needed; their memory is reused for the same statistics.
     """
 
     def __init__(self, spare: Any = None) -> None:

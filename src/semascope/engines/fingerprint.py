@@ -1,4 +1,4 @@
-"""What must be alike in all processes of a run, for their bits to be alike."""
+"""Versions and processor features that all processes of a run must share to compute the same bits."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 
 def fingerprint() -> dict[str, str]:
-    """Versions and processor features that the results depend on."""
+    """Return the versions and processor features that results depend on."""
     import llvmlite.binding as llvm
     import numba
     import numpy
@@ -26,13 +26,13 @@ def fingerprint() -> dict[str, str]:
 
 
 def fingerprint_difference(processes: Sequence[tuple[str, dict[str, str]]]) -> str | None:
-    """Say in a sentence where a process, given with what it is called, is unlike the first; None when all are alike."""
-    first, of_first = processes[0]
-    for process, found in processes:
-        for name, value in of_first.items():
-            if found.get(name) != value:
+    """Return how a named process differs from the first, or None if all agree."""
+    first, expected = processes[0]
+    for process, actual in processes:
+        for name, value in expected.items():
+            if actual.get(name) != value:
                 return (
-                    f"{process} has {name} {found.get(name)}, but {first} has {name} {value}: their results would differ; "
-                    "give all of them the same packages and the same kind of processor."
+                    f"{process} has {name} {actual.get(name)}, but {first} has {name} {value}: their results would differ; "
+                    "use the same package versions and the same kind of processor for all."
                 )
     return None

@@ -1,4 +1,4 @@
-"""MPI ranks: each works on its own shards, with threads of its own, and their exact statistics meet in an Allreduce."""
+"""MPI engine: each rank runs its own shards on threads; exact statistics are summed by Allreduce."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-MAX_AT_ONCE = 1 << 28
-"""Numbers in one Allreduce: MPI counts them in 32 bits."""
+MAX_REDUCE_LENGTH = 1 << 28
+"""Maximum length of one Allreduce, as MPI counts in 32 bits."""
 
-LAST_WORDS = (
-    b"semascope: the run was ended: a rank died, or mpirun was told to stop. Go on from the last checkpoint with --resume.\n"
+ABORT_MESSAGE = (
+    b"semascope: the run was aborted: a rank died, or mpirun was terminated. Resume from the last checkpoint with --resume.\n"
 )
 
 
@@ -47,23 +47,23 @@ LAST_WORDS = (
 class MPIEngine:
     """MPI ranks, started with ``mpirun``. Any number of ranks and threads gives the same bits as one thread.
 
-    Every rank runs the same program and ends with the same model. Files are written by rank 0 alone. Without ``mpirun``
-    there is one rank.
+    Every rank runs the same program and ends with the same model. Only rank 0 writes files. Without ``mpirun`` there is one
+    rank.
 
     Parameters
     ----------
     threads_per_rank : int, optional
-        By default the cores of a machine are shared among the ranks on it.
+        Number of threads. By default the ranks on a machine share its cores.
     work_dir : path, optional
-        A directory that all ranks see, for the topics of documents. By default the one where checkpoints lie, or the system's
-        for temporary files, which serves ranks on one machine.
+        Directory shared by all ranks, for the topics of documents. By default that of the checkpoints or the system's
+        temporary directory, which suffices for ranks on one machine.
     spill : bool, default=False
-        Keep what is known of each document in files there between iterations, and shards closed: slower, and memory does not
-        grow with the corpus.
+        Keep per-document arrays in files there and close shards between iterations: slower, but memory does not grow with
+        the corpus.
 
     Examples
     --------
-    It is settings only, and connects when a model is fitted:
+    An engine only holds settings and connects when a model is fitted:
 
     >>> from semascope import PLSA
     >>> PLSA(20, engine=MPIEngine(threads_per_rank=4)).engine
@@ -85,26 +85,26 @@ class MPIEngine:
         return int(world().size)
 
     def run_on_all(self, action: Callable[[], T]) -> T:
-        """Run an action on every rank; what goes wrong on one is raised on all."""
+        """Run an action on every rank; an error on one is raised on all."""
         return allgather_errors(world(), action)
 
     def run_on_root(self, action: Callable[[], None]) -> None:
-        """Run an action on rank 0; the others wait for it, and for its errors."""
+        """Run an action on rank 0; the others wait for it and raise its errors."""
         self.run_on_all(action if self.is_root else lambda: None)
 
     @contextmanager
     def open(self, shards: Sequence[ShardRef], work_dir: Path | None = None) -> Iterator[MPISession]:
         """Open this rank's shards and start its threads."""
         comm = world()
-        unlike = fingerprint_difference([(f"rank {rank}", found) for rank, found in enumerate(comm.allgather(fingerprint()))])
-        if unlike:
-            error = InputError(unlike)
+        difference = fingerprint_difference([(f"rank {rank}", one) for rank, one in enumerate(comm.allgather(fingerprint()))])
+        if difference:
+            error = InputError(difference)
             error.on_all_ranks = True  # type: ignore[attr-defined]
             raise error
         first, last = (-(-rank * len(shards) // comm.size) for rank in (comm.rank, comm.rank + 1))  # rank 0 always has one
         mine = shards[first:last]
-        ranks_here()  # all ranks take part in counting, so it is done here
-        n_threads = self.threads_per_rank or fair_share_of_cores()
+        n_ranks_on_machine()  # a collective call, cached while all ranks take part
+        n_threads = self.threads_per_rank or default_threads()
         with (
             ThreadPoolExecutor(n_threads, thread_name_prefix="semascope") as pool,
             abort_on_error(comm),
@@ -115,12 +115,12 @@ class MPIEngine:
 
 
 class MPISession:
-    """Shards placed on the ranks of a communicator.
+    """Shards opened on the ranks of a communicator.
 
     Attributes
     ----------
     bytes_reduced : int
-        Bytes of statistics that were added up across the ranks so far: the tables, and the numbers of every shard.
+        Bytes of statistics reduced across ranks so far: the tables, and the scalars of every shard.
     """
 
     def __init__(self, comm: Any, threads: ThreadSession, shards: Sequence[ShardRef], directory: Path) -> None:
@@ -131,29 +131,29 @@ class MPISession:
         self.bytes_reduced = 0
 
     def begin(self, task: Callable[[Shard], tuple[Locals, Stats]]) -> Stats:
-        return self._add_up(allgather_errors(self._comm, lambda: self._threads.begin(task)))
+        return self._reduce(allgather_errors(self._comm, lambda: self._threads.begin(task)))
 
     def step(self, task: Callable[[Shard, Locals, Any], tuple[Locals, Stats]], state: Any) -> Stats:
-        return self._add_up(allgather_errors(self._comm, lambda: self._threads.step(task, state)))
+        return self._reduce(allgather_errors(self._comm, lambda: self._threads.step(task, state)))
 
-    def _add_up(self, total: Stats) -> Stats:
-        """Add the totals of all ranks; the integers in place, so that no rank ever holds two of another's tables."""
+    def _reduce(self, total: Stats) -> Stats:
+        """Add the totals of all ranks; tables in place, so that no rank holds a second copy."""
         if self._comm.allreduce(total is None):  # more ranks than shards
             total = self._empty_like_first(total)
         for part in total:
             if isinstance(part, CountTotal):
-                self._add_table(part.table)
+                self._reduce_table(part.table)
             else:
                 part.parts = [numbers for parts in self._comm.allgather(part.parts) for numbers in parts]
                 self.bytes_reduced += 8 * sum(map(len, part.parts))
         return total
 
-    def _add_table(self, table: NDArray[np.int64]) -> None:
+    def _reduce_table(self, table: NDArray[np.int64]) -> None:
         from mpi4py import MPI
 
         flat = table.reshape(-1)
-        for start in range(0, len(flat), MAX_AT_ONCE):
-            self._comm.Allreduce(MPI.IN_PLACE, flat[start : start + MAX_AT_ONCE], op=MPI.SUM)
+        for start in range(0, len(flat), MAX_REDUCE_LENGTH):
+            self._comm.Allreduce(MPI.IN_PLACE, flat[start : start + MAX_REDUCE_LENGTH], op=MPI.SUM)
         self.bytes_reduced += flat.nbytes
 
     def _empty_like_first(self, total: Stats) -> Stats:
@@ -162,7 +162,7 @@ class MPISession:
         return first if total is None else total
 
     def documents(self, rows: RowMaker) -> NDArray[Any]:
-        """Have every rank write its rows into one file, and map it: no rank holds or sends them all."""
+        """Write the rows of every rank to one file and memory-map it: no rank holds or sends them all."""
         path = self._directory / f"rows-{uuid.uuid4().hex}.npy"
         path = self._comm.bcast(path, root=0)
         first = self._comm.bcast(self._threads.rows_of_first_shard(rows)[:1] if self._comm.rank == 0 else None, root=0)
@@ -172,7 +172,7 @@ class MPISession:
         return allgather_errors(self._comm, lambda: np.asarray(np.load(path, mmap_mode="r")))
 
     def save(self, target: Path, layout: Layout, fill: Callable[[Draft], None]) -> None:
-        """Rank 0 opens the draft and writes the manifest; every rank writes the locals of its shards into it."""
+        """Write the manifest on rank 0 and the locals of each rank's shards on that rank."""
         is_root = self._comm.rank == 0
         with ExitStack() as stack:
             draft = allgather_errors(self._comm, lambda: stack.enter_context(writing(target, layout)) if is_root else None)
@@ -192,7 +192,7 @@ class MPISession:
 
 @cache
 def world() -> Any:
-    """Return the communicator of all ranks; MPI starts when this is first called."""
+    """Return the communicator of all ranks; the first call starts MPI."""
     try:
         from mpi4py import MPI
     except ImportError as error:
@@ -202,38 +202,38 @@ def world() -> Any:
 
 
 @cache
-def ranks_here() -> int:
-    """Ranks on this machine."""
+def n_ranks_on_machine() -> int:
+    """Return the number of ranks on this machine."""
     from mpi4py import MPI
 
     return int(world().Split_type(MPI.COMM_TYPE_SHARED).size)
 
 
-def fair_share_of_cores() -> int:
-    """Cores for this rank: those it is bound to, or its part of the machine's when it is bound to none."""
+def default_threads() -> int:
+    """Return the cores this rank is bound to, or its fraction of the machine's if it is not bound."""
     cores = usable_cores()
-    return cores if cores < (os.cpu_count() or 1) else max(1, cores // ranks_here())
+    return cores if cores < (os.cpu_count() or 1) else max(1, cores // n_ranks_on_machine())
 
 
 def allgather_errors(comm: Any, action: Callable[[], T]) -> T:
-    """Run an action on every rank; what goes wrong on one is raised on all, so that none waits for it in vain."""
+    """Run an action on every rank; an error on one is raised on all, so that no rank waits forever."""
     problem: Exception | None = None
     try:
         result = action()
     except Exception as error:
         problem = error
-    problems = comm.allgather(_sendable(problem))
+    problems = comm.allgather(_pickle_error(problem))
     if not any(problems):
         return result
-    rank = next(rank for rank, found in enumerate(problems) if found)
+    rank = next(rank for rank, pickled in enumerate(problems) if pickled)
     shared = pickle.loads(problems[rank])
-    if rank > 0:  # what is wrong on rank 0 alone is wrong with what it does for all
+    if rank > 0:  # rank 0 acts for all, so its errors need no rank
         shared = type(shared)(f"rank {rank}: {shared}")
     shared.on_all_ranks = True
     raise shared from problem
 
 
-def _sendable(problem: Exception | None) -> bytes | None:
+def _pickle_error(problem: Exception | None) -> bytes | None:
     if problem is None:
         return None
     try:
@@ -245,29 +245,29 @@ def _sendable(problem: Exception | None) -> bytes | None:
 
 @contextmanager
 def shared_directory(comm: Any, parent: str | Path | None) -> Iterator[Path]:
-    """A temporary directory that all ranks see, or a sentence that says they do not.
+    """Create a temporary directory that all ranks see.
 
-    What is mapped from it stays readable after it is gone, on one machine; for ranks on several it stays until the end.
+    On one machine, mapped files stay readable after it is removed; for ranks on several it is kept until exit.
     """
     is_root = comm.rank == 0
 
-    def make() -> str:
+    def create() -> str:
         home = Path(parent or tempfile.gettempdir())
         home.mkdir(parents=True, exist_ok=True)
         return tempfile.mkdtemp(prefix=".semascope-", dir=home)
 
-    path = Path(comm.bcast(allgather_errors(comm, lambda: make() if is_root else None), root=0))
+    path = Path(comm.bcast(allgather_errors(comm, lambda: create() if is_root else None), root=0))
 
     def check() -> None:
         if not path.is_dir():
-            msg = f"cannot see {path}, which rank 0 has made: give MPIEngine a work_dir that all ranks see."
+            msg = f"cannot see {path}, created by rank 0: pass MPIEngine a work_dir that all ranks see."
             raise InputError(msg)
 
     try:
         allgather_errors(comm, check)
         yield path
     finally:
-        if is_root and ranks_here() == comm.size:
+        if is_root and n_ranks_on_machine() == comm.size:
             shutil.rmtree(path, ignore_errors=True)
         elif is_root:
             atexit.register(shutil.rmtree, path, ignore_errors=True)
@@ -275,10 +275,10 @@ def shared_directory(comm: Any, parent: str | Path | None) -> Iterator[Path]:
 
 @contextmanager
 def abort_on_error(comm: Any) -> Iterator[None]:
-    """When a rank dies, mpirun ends the others with SIGTERM: have rank 0 say in a sentence what happened and what to do.
+    """Print on rank 0 what happened when mpirun ends the ranks with SIGTERM because one died.
 
-    Rank 0 may be waiting inside MPI, where Python runs no signal handlers; but the number of a signal is written to a pipe
-    at once, and a thread that reads the pipe can speak.
+    Rank 0 may be waiting inside MPI, where Python runs no signal handlers. But the signal number is written to a pipe at
+    once, and a thread that reads the pipe can print.
     """
     if comm.size == 1 or comm.rank != 0 or threading.current_thread() is not threading.main_thread():
         yield
@@ -289,7 +289,7 @@ def abort_on_error(comm: Any) -> Iterator[None]:
     def listen() -> None:
         while number := os.read(read_end, 1):
             if number[0] == signal.SIGTERM:
-                os.write(2, LAST_WORDS)
+                os.write(2, ABORT_MESSAGE)
                 os._exit(128 + signal.SIGTERM)
 
     listener = threading.Thread(target=listen, name="semascope-last-words", daemon=True)

@@ -1,4 +1,4 @@
-"""Local threads: kernels release the GIL, so plain threads use all cores; and the calling thread alone, for single documents."""
+"""Local engines: a thread pool (kernels release the GIL), and the calling thread alone for single documents."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ class ThreadEngine(OneProcess):
     Parameters
     ----------
     n_threads : int, optional
-        By default one for each core this process may use.
+        Number of threads. By default one per core available to this process.
     spill : bool, default=False
-        Keep what is known of each document in files, and shards closed between iterations: slower, and memory does not grow
-        with the corpus. The files lie beside the checkpoints, or among the system's temporary files, until the fit ends.
+        Keep per-document arrays in files and close shards between iterations: slower, but memory does not grow with the
+        corpus. Until the fit ends, the files are beside the checkpoints or in the system's temporary directory.
 
     Examples
     --------
@@ -70,12 +70,12 @@ class ThreadEngine(OneProcess):
 
 
 class ThreadSession:
-    """Shards placed on threads of this process.
+    """Shards opened on threads of this process.
 
     Parameters
     ----------
     spill : path, optional
-        A folder to keep the locals in; shards are then opened for each task anew, and closed after it.
+        Folder for the locals; shards are then reopened for each task.
     """
 
     def __init__(self, pool: ThreadPoolExecutor, shards: Sequence[ShardRef], spill: Path | None = None) -> None:
@@ -105,7 +105,7 @@ class ThreadSession:
                 future.result()
         finally:
             for future in futures:
-                future.cancel()  # after an error the rest need not run
+                future.cancel()  # after an error, skip the rest
         self._last_total = accumulator.total
         return accumulator.total
 
@@ -124,11 +124,11 @@ class ThreadSession:
         return table
 
     def rows_of_first_shard(self, rows: RowMaker) -> NDArray[Any]:
-        """Return what `rows` makes of the locals of the first shard."""
+        """Return the rows of the first shard."""
         return rows(self._locals[self._shards[0].number])
 
     def write_rows(self, path: Path, rows: RowMaker) -> None:
-        """Write what `rows` makes of the locals of these shards into a file with the rows of all documents."""
+        """Write the rows of these shards to a file with the rows of all documents."""
         write_rows(path, self._shards, self._locals, rows)
 
     def save(self, target: Path, layout: Layout, fill: Callable[[Draft], None]) -> None:
@@ -148,11 +148,11 @@ class ThreadSession:
 
 
 class InlineEngine(OneProcess):
-    """Works on the thread that asks. Nothing is added up, so that it cannot fit."""
+    """Engine on the calling thread. It sums no statistics, so it can infer but not fit."""
 
     @contextmanager
     def open(self, shards: Sequence[ShardRef], work_dir: Path | None = None) -> Iterator[Any]:
-        """Hold the shards ready."""
+        """Open the shards."""
         yield _InlineSession(shards)
 
 

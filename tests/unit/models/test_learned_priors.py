@@ -356,7 +356,7 @@ class Impatient(ss.ThreadEngine):
 
     @contextmanager
     def open(self, shards, work_dir=None):
-        with super().place(shards, work_dir) as placed:
+        with super().open(shards, work_dir) as placed:
             step, steps = placed.step, iter(range(1, 1000))
 
             def pressing(task, state):

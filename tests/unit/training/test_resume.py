@@ -74,7 +74,7 @@ def test_ctrl_c_keeps_the_model_so_far_and_a_checkpoint(corpus_path, uninterrupt
 
         @contextmanager
         def open(self, shards, work_dir=None):
-            with super().place(shards, work_dir) as placed:
+            with super().open(shards, work_dir) as placed:
                 step, steps = placed.step, iter(range(1000))
 
                 def pressing(task, state):

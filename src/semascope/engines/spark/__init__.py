@@ -1,3 +1,3 @@
-"""Spark: executors work on shards, the driver runs the loop."""
+"""Spark engine: executors process shards, the driver runs the loop."""
 
 from semascope.engines.spark.engine import SparkEngine as SparkEngine

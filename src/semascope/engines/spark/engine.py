@@ -1,8 +1,7 @@
-"""Spark: what MapReduce has become. Executors work on shards, and the driver runs the loop.
+"""Spark engine: executors process shards, and the driver runs the loop.
 
-Nothing but sums and the shared state travels: shards are opened where they are worked on, and what stays with them lies in a
-directory that all executors see. An executor that dies takes nothing along: its tasks run again elsewhere, from the files of
-the iteration before, to the same bits.
+Only sums and the shared state are sent. Executors open their shards themselves and keep the locals in a shared directory. If
+an executor dies, its tasks rerun elsewhere from the files of the previous iteration, to the same bits.
 """
 
 from __future__ import annotations
@@ -22,8 +21,8 @@ from semascope.engines.base import LocalProblem, Locals, OneProcess, Stats
 from semascope.engines.exact_sums import CountTotal, ScalarTotal
 from semascope.engines.fingerprint import fingerprint, fingerprint_difference
 from semascope.engines.shard_store import RowMaker, load_locals, rows_in_file, save_locals, spill_folder
-from semascope.engines.spark.session import sentence_of, session_for
-from semascope.engines.spark.worker import REASONS, Iteration, Work, merged, worker_context
+from semascope.engines.spark.session import describe_failure, session_for
+from semascope.engines.spark.worker import REASONS, Iteration, Work, merge_stats, worker_context
 from semascope.errors import InputError, TaskError
 from semascope.storage import Directory, Draft, Layout, writing
 
@@ -33,27 +32,27 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 KEPT = 2
-"""Iterations whose locals are kept: the last one, and the one that a task which runs again starts from."""
+"""Iterations whose locals are kept: the last one, and the one that rerun tasks start from."""
 
 
 @dataclass(frozen=True)
 class SparkEngine(OneProcess):
     """Executors of a Spark cluster. Any number of them gives the same bits as one thread.
 
-    The corpus must be saved where all executors see it, and so must the work directory be.
+    The saved corpus and the work directory must be visible to all executors.
 
     Parameters
     ----------
     master : str, optional
-        Where Spark runs: ``spark://host:7077``, ``yarn``, ``k8s://…``, ``local[4]``. By default the active session is used, or
-        one is started as Spark is configured, by ``spark-submit`` for example.
+        Spark master: ``spark://host:7077``, ``yarn``, ``k8s://…``, ``local[4]``. By default the active session is used, or a
+        new one as Spark is configured, for example by ``spark-submit``.
     work_dir : path, optional
-        A directory that all executors see, for the topics of documents while a fit runs. By default the one where checkpoints
-        lie, or the system's for temporary files, which serves executors on one machine.
+        Directory shared by all executors, for the topics of documents during a fit. By default that of the checkpoints or the
+        system's temporary directory, which suffices for executors on one machine.
 
     Examples
     --------
-    It is settings only, and connects when a model is fitted:
+    An engine only holds settings and connects when a model is fitted:
 
     >>> from semascope import PLSA
     >>> PLSA(20, engine=SparkEngine("local[2]")).engine
@@ -65,24 +64,24 @@ class SparkEngine(OneProcess):
 
     @contextmanager
     def open(self, shards: Sequence[ShardRef], work_dir: Path | None = None) -> Iterator[ConnectedSpark]:
-        """Connect to the cluster, and see that its workers can do the work."""
+        """Connect to the cluster and check its workers."""
         context = session_for(self.master).sparkContext
         parent = Path(self.work_dir) if self.work_dir else work_dir
         with spill_folder(parent.resolve() if parent else None) as folder:
-            placed = ConnectedSpark(context, shards, folder)
-            placed.check_workers()
-            yield placed
+            session = ConnectedSpark(context, shards, folder)
+            session.check_workers()
+            yield session
 
 
 class ConnectedSpark:
-    """Shards placed on the executors of a cluster.
+    """Shards opened on the executors of a cluster.
 
     Attributes
     ----------
     bytes_sent : int
-        Bytes of shared state sent to executors so far, once for each broadcast.
+        Bytes of shared state broadcast so far.
     bytes_reduced : int
-        Bytes of statistics that partitions sent back so far.
+        Bytes of statistics returned by partitions so far.
     """
 
     def __init__(self, context: Any, shards: Sequence[ShardRef], folder: Path) -> None:
@@ -107,53 +106,53 @@ class ConnectedSpark:
         return total
 
     def _run(self, work: Work) -> Stats:
-        """Map, combine and reduce; then what the work left is what stays with the shards."""
+        """Map, combine and reduce; then advance to the locals just written."""
         new = work.before.next
         new.folder.mkdir(exist_ok=True)
         shards = self._context.parallelize(self._shards, self._n_partitions)
-        total = self._in_a_sentence(lambda: shards.mapPartitions(work).treeReduce(merged))
+        total = self._run_action(lambda: shards.mapPartitions(work).treeReduce(merge_stats))
         self.bytes_reduced += self._n_partitions * sum(_size(part) for part in total)
         self._iteration = new
         shutil.rmtree(new._replace(number=new.number - KEPT).folder, ignore_errors=True)
         return total
 
-    def _in_a_sentence(self, action: Callable[[], T]) -> T:
-        """Run an action of Spark's; when it fails, say why: in the words of the worker, if it left any."""
+    def _run_action(self, action: Callable[[], T]) -> T:
+        """Run a Spark action; on failure raise the reason that the worker wrote, or else Spark's own."""
         from py4j.protocol import Py4JError
         from pyspark.errors import PySparkException
 
         reasons = self._iteration.work_dir / REASONS
-        shutil.rmtree(reasons, ignore_errors=True)  # of tasks that succeeded when they ran again
+        shutil.rmtree(reasons, ignore_errors=True)  # of tasks that succeeded on a later attempt
         try:
             return action()
         except (Py4JError, PySparkException) as error:
-            left = sorted(reasons.glob("*"), key=lambda path: path.stat().st_mtime)
-            reason = left[-1].read_text(encoding="utf-8") if left else ""
-            said = f"a task failed again and again: {reason}" if left else sentence_of(str(error))
-            msg = f"{said} The log of Spark's application {self._context.applicationId} tells more."
+            reports = sorted(reasons.glob("*"), key=lambda path: path.stat().st_mtime)
+            reason = reports[-1].read_text(encoding="utf-8") if reports else ""
+            summary = f"a task failed on every attempt: {reason}" if reports else describe_failure(str(error))
+            msg = f"{summary} See the log of Spark application {self._context.applicationId}."
             raise TaskError(msg) from error
 
     def check_workers(self) -> None:
-        """See that workers are like the driver, and that they see the corpus and the work directory."""
+        """Check that workers match the driver and see the corpus and the work directory."""
         self._iteration.folder.mkdir(exist_ok=True)
         self.check_workers_see([str(self._iteration.folder), *{str(ref.path) for ref in self._shards if hasattr(ref, "path")}])
 
     def check_workers_see(self, paths: list[str]) -> None:
-        """See that workers are like the driver, and that these paths are there for them."""
-        many = range(4 * self._context.defaultParallelism)  # so that no executor is left out
-        look = partial(worker_context, paths=paths)
-        found = self._in_a_sentence(lambda: self._context.parallelize(many, len(many)).map(look).collect())
-        for outlook in found:
-            if outlook.unseen:
+        """Check that workers match the driver and see these paths."""
+        many = range(4 * self._context.defaultParallelism)  # enough tasks to reach every executor
+        inspect = partial(worker_context, paths=paths)
+        contexts = self._run_action(lambda: self._context.parallelize(many, len(many)).map(inspect).collect())
+        for worker in contexts:
+            if worker.unseen:
                 msg = (
-                    f"the worker on {outlook.host} does not see {outlook.unseen[0]}: corpus and work directory must lie where "
-                    "all executors see them; give SparkEngine a work_dir there (--work-dir on the command line)."
+                    f"the worker on {worker.host} does not see {worker.unseen[0]}: corpus and work directory must be "
+                    "visible to all executors; pass SparkEngine a shared work_dir (--work-dir on the command line)."
                 )
                 raise InputError(msg)
-        workers = [(f"the worker on {outlook.host}", outlook.likeness) for outlook in found]
-        unlike = fingerprint_difference([("the driver", fingerprint()), *workers])
-        if unlike:
-            raise InputError(unlike)
+        workers = [(f"the worker on {worker.host}", worker.fingerprint) for worker in contexts]
+        difference = fingerprint_difference([("the driver", fingerprint()), *workers])
+        if difference:
+            raise InputError(difference)
 
     def documents(self, rows: RowMaker) -> NDArray[Any]:
         return rows_in_file(self._iteration.work_dir / "all-rows.npy", self._shards, self._iteration.locals, rows)
@@ -172,7 +171,7 @@ class ConnectedSpark:
 
 
 def _size(parts: Any) -> int:
-    """Bytes of the arrays and numbers in a named tuple or a total."""
+    """Return the size in bytes of the arrays and numbers in a named tuple or a total."""
     if isinstance(parts, CountTotal):
         return int(parts.table.nbytes)
     if isinstance(parts, ScalarTotal):

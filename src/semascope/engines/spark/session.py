@@ -1,4 +1,4 @@
-"""A Spark session to work in, and what Spark says in Java put into a sentence."""
+"""Spark session, and readable messages for Spark's errors."""
 
 from __future__ import annotations
 
@@ -24,23 +24,22 @@ SETTINGS = {
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "ERROR",
 }
-"""For a session that is started here: tables may be large, and to cut them up, compress and check them takes longer than to
-send them."""
+"""Settings of a session started here. Tables may be large: splitting, compressing and checking them costs more than sending."""
 
-SENTENCES = {
+MESSAGES = {
     r"\[PYTHON_VERSION_MISMATCH\]\D*([\d.]+)\D+([\d.]+),": "the workers have Python {0}, but {1} runs here: "
     "let PYSPARK_PYTHON name a Python {1} on the workers, with semascope installed.",
     r"ModuleNotFoundError: No module named '([\w.]+)'": "Python on the workers has no package {0}: "
     "let PYSPARK_PYTHON name one with semascope installed, or install it there.",
     r'Cannot run program "([^"]+)"': "the workers have no program {0}: let PYSPARK_PYTHON name their Python.",
 }
-"""Signs of what is wrong in the texts of failed jobs, and what to say then."""
+"""Patterns in the messages of failed jobs, and the message for each."""
 
 JAVA_NEEDED = "Spark needs Java 17 or later"
 
 
 def session_for(master: str | None) -> Any:
-    """Return the active session, or start one; with a master, one of that master."""
+    """Return the active session or start one, on the given master if any."""
     try:
         from pyspark.sql import SparkSession
     except ImportError as error:
@@ -50,7 +49,7 @@ def session_for(master: str | None) -> Any:
     if active is not None:
         running = active.sparkContext.master
         if master is not None and master != running:
-            msg = f"a Spark session of {running} is active already, so none of {master} can start: stop it, or give no master."
+            msg = f"a Spark session on {running} is active already, so none can start on {master}: stop it, or omit the master."
             raise InputError(msg)
         return active
     _check_java()
@@ -58,25 +57,25 @@ def session_for(master: str | None) -> Any:
     builder = SparkSession.builder
     for name, value in SETTINGS.items():
         builder = builder.config(name, value)
-    with own_ctrl_c():
+    with preserve_ctrl_c():
         try:
             session = (builder.master(master) if master else builder).getOrCreate()
         except Exception as error:
-            msg = f"Spark did not start with master {master or 'as configured'}: {why_not_started(str(error))}"
+            msg = f"Spark did not start with master {master or 'as configured'}: {describe_start_failure(str(error))}"
             raise InputError(msg) from error
-    atexit.register(session.stop)  # a cluster that only finds us gone complains at length
+    atexit.register(session.stop)  # otherwise the cluster logs a long traceback
     return session
 
 
 @contextmanager
-def own_ctrl_c() -> Iterator[None]:
-    """Let Ctrl-C mean what it did: Spark would have it cancel the iteration under way, and the model so far would be lost."""
-    before = signal.getsignal(signal.SIGINT)
+def preserve_ctrl_c() -> Iterator[None]:
+    """Restore the Ctrl-C handler afterwards: that of Spark cancels the iteration and loses the model so far."""
+    handler = signal.getsignal(signal.SIGINT)
     try:
         yield
     finally:
         if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGINT, before)
+            signal.signal(signal.SIGINT, handler)
 
 
 def _check_java() -> None:
@@ -88,33 +87,32 @@ def _check_java() -> None:
         raise MissingExtraError(msg)
 
 
-def why_not_started(text: str) -> str:
-    """Why there is no session. Of a master that cannot be reached Spark says only that it has stopped meanwhile."""
+def describe_start_failure(text: str) -> str:
+    """Return why no session started. For an unreachable master, Spark only reports a stopped context."""
     if "stopped SparkContext" in text:
-        return "it was not reached; see that the cluster runs, and that this machine can connect to it."
-    return first_sentence(text)
+        return "it was not reached; check that the cluster runs and that this machine can connect to it."
+    return first_line(text)
 
 
-def first_sentence(text: str) -> str:
-    """The first line of a message that says something."""
+def first_line(text: str) -> str:
+    """Return the first informative line of a message."""
     lines = (line.strip(" :") for line in text.splitlines())
     return next(
         (line for line in lines if line and not line.startswith(("at ", "Traceback", "An error occurred"))), "no reason given"
     )
 
 
-def sentence_of(text: str) -> str:
-    """What a failed job of Spark says, in one sentence."""
-    for sign, sentence in SENTENCES.items():
-        found = re.search(sign, text)
-        if found:
-            return sentence.format(*found.groups())
-    of_python: list[str] = re.findall(
+def describe_failure(text: str) -> str:
+    """Return the message of a failed Spark job as one sentence."""
+    for pattern, sentence in MESSAGES.items():
+        match = re.search(pattern, text)
+        if match:
+            return sentence.format(*match.groups())
+    python_errors: list[str] = re.findall(
         r"^\s*((?!org\.|py4j\.|java)[\w.]+(?:Error|Exception|Interrupt): .*)$", text, flags=re.MULTILINE
     )
-    if "Error from python worker" in text and of_python:
-        return (
-            f"Python does not start on the workers ({of_python[-1].rstrip('.')}): let PYSPARK_PYTHON name the one to use there."
-        )
-    said = of_python[-1] if of_python else first_sentence(text)
-    return f"{said.rstrip('.')}."
+    if "Error from python worker" in text and python_errors:
+        reason = python_errors[-1].rstrip(".")
+        return f"Python does not start on the workers ({reason}): let PYSPARK_PYTHON name the one to use there."
+    summary = python_errors[-1] if python_errors else first_line(text)
+    return f"{summary.rstrip('.')}."

@@ -1,9 +1,9 @@
-"""What runs on Spark's executors: the mapper, the combiner and the reducer of an iteration.
+"""Mapper, combiner and reducer of an iteration, run on Spark's executors.
 
-The *mapper* runs a task on a shard: it opens the shard from the corpus directory, takes up what stayed with it after the last
-iteration, and leaves what stays after this one in the same work directory. The *combiner* adds up the statistics of a
-partition's shards before anything is sent; the *reducer* adds those of two partitions. Sums are exact, so that neither the
-order of shards nor a task that runs twice changes a bit: a task writes its files whole, and the same ones each time.
+The *mapper* runs a task on a shard: it opens the shard from the corpus directory, reads its locals of the previous iteration
+and writes the new ones to the same work directory. The *combiner* adds the statistics of a partition's shards before anything
+is sent; the *reducer* adds those of two partitions. Sums are exact, so neither the order of shards nor a rerun changes a bit:
+tasks write their files atomically, and the same ones each time.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from semascope.engines.shard_store import SpilledLocals
 from semascope.errors import SemascopeError
 
 REASONS = "reasons"
-"""Folder of the work directory where tasks that fail leave their reasons."""
+"""Folder in the work directory where failed tasks write their reasons."""
 
 
 class Iteration(NamedTuple):
-    """Where the locals of an iteration lie: in a folder of its own, so that what the one before left can be read again."""
+    """Location of an iteration's locals: a folder per iteration, so that rerun tasks can read the previous one."""
 
     work_dir: Path
     number: int
@@ -47,11 +47,11 @@ class Iteration(NamedTuple):
 
 @dataclass(frozen=True)
 class Work:
-    """A task for every shard.
+    """Task to run on every shard.
 
-    task    what to do with a shard; with its locals and the shared state too, if there is one
+    task    function of a shard, and of its locals and the shared state if there is one
     state   the broadcast of the shared state
-    before  where the locals are taken from
+    before  the iteration whose locals are read
     """
 
     task: Callable[..., tuple[Locals, Stats]]
@@ -59,65 +59,65 @@ class Work:
     state: Any = None
 
     def __call__(self, shards: Iterable[ShardRef]) -> Iterator[Stats]:
-        """Map the shards of a partition, and combine their statistics into one."""
+        """Map the shards of a partition and combine their statistics."""
         combined = Accumulator()
         for ref in shards:
             try:
                 combined.add(self._map(ref))
             except Exception as error:
-                leave_reason(self.before.work_dir, error)
+                write_reason(self.before.work_dir, error)
                 raise
         if combined.total is not None:
             yield combined.total
 
     def _map(self, ref: ShardRef) -> Stats:
-        shard = opened(self.before.work_dir, ref)
-        given = () if self.state is None else (self.before.locals[ref.number], self.state.value)
-        new, stats = self.task(shard, *given)
+        shard = open_shard(self.before.work_dir, ref)
+        arguments = () if self.state is None else (self.before.locals[ref.number], self.state.value)
+        new, stats = self.task(shard, *arguments)
         self.before.next.locals[ref.number] = new
         return stats
 
 
-def merged(one: Stats, other: Stats) -> Stats:
+def merge_stats(one: Stats, other: Stats) -> Stats:
     """Reduce two totals to one."""
     for total, more in zip(one, other, strict=True):
         total.merge(more)
     return one
 
 
-_opened: dict[tuple[Path, int], Shard] = {}
+_shards: dict[tuple[Path, int], Shard] = {}
 
 
-def opened(work_dir: Path, ref: ShardRef) -> Shard:
-    """Open a shard once in the life of a worker process, which serves many iterations of a run."""
-    if (work_dir, ref.number) not in _opened:
-        for key in [key for key in _opened if key[0] != work_dir]:
-            del _opened[key]  # of another run
-        _opened[work_dir, ref.number] = ref.open()
-    return _opened[work_dir, ref.number]
+def open_shard(work_dir: Path, ref: ShardRef) -> Shard:
+    """Open a shard once per worker process, which serves many iterations of a run."""
+    if (work_dir, ref.number) not in _shards:
+        for key in [key for key in _shards if key[0] != work_dir]:
+            del _shards[key]  # of another run
+        _shards[work_dir, ref.number] = ref.open()
+    return _shards[work_dir, ref.number]
 
 
-def leave_reason(work_dir: Path, error: Exception) -> None:
-    """Write what went wrong where the driver finds it: Spark hands on the text of a whole traceback only."""
+def write_reason(work_dir: Path, error: Exception) -> None:
+    """Write the reason of a failure for the driver, as Spark only passes on a whole traceback."""
     folder = work_dir / REASONS
     folder.mkdir(exist_ok=True)
-    said = str(error) if isinstance(error, SemascopeError) else f"{type(error).__name__}: {error}"
-    (folder / f"{platform.node()}-{os.getpid()}").write_text(f"{said.rstrip('.')}.", encoding="utf-8")
+    reason = str(error) if isinstance(error, SemascopeError) else f"{type(error).__name__}: {error}"
+    (folder / f"{platform.node()}-{os.getpid()}").write_text(f"{reason.rstrip('.')}.", encoding="utf-8")
 
 
 class WorkerContext(NamedTuple):
-    """What a worker is like and can see.
+    """Environment of a worker.
 
-    host      name of its machine
-    likeness  versions and processor that the bits depend on
-    unseen    paths that it should see but does not
+    host         name of its machine
+    fingerprint  versions and processor features that results depend on
+    unseen       required paths that it does not see
     """
 
     host: str
-    likeness: dict[str, str]
+    fingerprint: dict[str, str]
     unseen: list[str]
 
 
 def worker_context(_: Any, paths: list[str]) -> WorkerContext:
-    """Tell what a worker is like, and which of these paths it does not see."""
+    """Return the environment of a worker, and which of these paths it does not see."""
     return WorkerContext(platform.node(), fingerprint(), [path for path in paths if not Path(path).exists()])
