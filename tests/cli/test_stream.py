@@ -223,7 +223,7 @@ def test_an_input_that_cannot_be_read_is_refused_before_a_model_is_made(run, tmp
     said = {
         ("--input", tmp_path / "none"): f"{tmp_path / 'none'}: No such file or directory.",
         ("--input", tmp_path): "is a folder; a stream is a file of JSON lines",
-        ("--input", packed, "--follow"): "is gzipped, so nothing can be appended",
+        ("--input", packed, "--follow"): "is gzipped, so no lines can be appended",
         ("--input", plain, "--replayed"): "--replayed is for standard input",
     }
     for arguments, sentence in said.items():
@@ -252,7 +252,7 @@ def test_two_processes_cannot_learn_into_one_model(run, feed, tmp_path):
         first.wait_for(1)
         feed(*documents(5))
         complaint = run("stream", tmp_path / "m").complaint
-        assert f"another process (its number is {first.process.pid}) is learning" in complaint
+        assert f"another process (PID {first.process.pid}) is learning" in complaint
         assert first.end()[0] == 0
     assert ss.load(tmp_path / "m").n_documents_seen_ == 1
 
@@ -276,7 +276,7 @@ def test_a_file_that_grows_and_is_rotated_is_followed(tmp_path):
         learner.wait_for(8)
         code, said = learner.end(signal.SIGTERM)
     assert code == 130
-    assert "another file took its place" in said
+    assert "was replaced by another file" in said
     assert "interrupted; 8 documents learned now, 8 in all" in said
     assert ss.load(tmp_path / "m").n_documents_seen_ == 8
 
@@ -324,7 +324,7 @@ def test_where_there_is_no_more_room_nothing_acknowledged_is_lost(run, tmp_path)
         code, said = learner.end()
     assert code == 1
     assert said.count("\n") == 1
-    assert "File too large; nothing that was acknowledged is lost, and the next start goes on after it." in said
+    assert "File too large; nothing that was acknowledged is lost, and the next start continues after it." in said
     acknowledged = learner.acknowledged[-1]["learned"]
     assert 0 < acknowledged < 2970
     ran = run("stream", model, "--input", source, "--json")

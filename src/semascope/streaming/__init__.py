@@ -1,13 +1,12 @@
-"""Learning from a stream of lines, each exactly once, whatever is cut off.
+"""Learning from a stream of lines, each exactly once, even after a crash.
 
-The order of things makes it so. Lines are first put into a journal on disk, then learned, and then acknowledged; now and then
-the model is saved, with the number of the last record of the journal that it has learned, and the journal begins anew. After a
-crash the model that was saved learns the rest of the journal, which gives the same bits as if nothing had happened, and
-reading goes on after the last line of the journal::
+Lines are first written to a journal on disk, then learned, and then acknowledged. From time to time the model is saved with
+the number of the last journal record it has learned, and the journal is cleared. After a crash, the saved model learns the
+rest of the journal, to the same bits as without the crash, and reading continues after the last line of the journal::
 
     NAME/                 the model
     NAME.stream/
-      lock                held by the one process that learns
+      lock                held by the only learning process
       journal-…           lines that the saved model has not learned yet
-      bad-lines.jsonl     lines that could not be read, and why
+      bad-lines.jsonl     unreadable lines with their reasons
 """

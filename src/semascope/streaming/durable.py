@@ -1,4 +1,4 @@
-"""A model that learns from lines, each exactly once whatever is cut off."""
+"""Durable learning from lines: each exactly once, even after a crash."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
     from semascope.streaming.source import Batch, Position
 
 MAX_JOURNAL = 1 << 28
-"""Bytes after which the model is saved before it is time."""
+"""Size of the journal in bytes at which the model is saved early."""
 
 
 class Learned(NamedTuple):
-    """What is so after some lines: no crash takes it away.
+    """Durable result of learning some lines.
 
-    documents        documents that the model has learned, ever
-    lines            lines that were taken, ever
-    bad              lines that were set aside, ever
+    documents        documents learned in total
+    lines            lines read in total
+    bad              bad lines in total
     line             number of the last line in its source
-    id               of the last document among these lines
+    id               identifier of the last document among these lines
     now              documents among these lines
-    tokens           words in them
-    log_likelihood   of these words, by what was known before each document
+    tokens           their tokens
+    log_likelihood   of these tokens, each document predicted before it was learned
     """
 
     documents: int
@@ -62,16 +62,16 @@ RECORD = Facts(
         "fields": Facts({**_FIELDS, "label_separator": Maybe(Text())}, others=Never()),
     }
 )  # fmt: skip
-"""What the facts of a record may be."""
+"""Schema of the facts of a record."""
 
 
 class DurableStream:
-    """Journals lines, has a model learn them, and saves it now and then. See `opened`.
+    """Model that learns journaled lines and is saved from time to time. Use `open_stream` to create one.
 
-    path       the model's directory
+    path       directory of the model
     model      the model
-    recovered  documents that were learned from the journal again
-    saved_at   when the model was last saved, on the monotonic clock
+    recovered  documents recovered from the journal
+    saved_at   time of the last save, on the monotonic clock
     """
 
     def __init__(self, path: Path, model: OnlineLabeledLDA, folder: Path) -> None:
@@ -86,28 +86,28 @@ class DurableStream:
         self._saved: int = state["record"]
 
     def position(self, source: str) -> Position | None:
-        """Where to go on in a source; None when nothing was learned from it."""
+        """Return the position to continue a source from; None if nothing was learned from it."""
         return self._positions.get(source)
 
     @property
     def bad_lines(self) -> int:
-        """Lines that were set aside, ever."""
+        """Number of bad lines in total."""
         return int(self._bad)
 
     @property
     def bad_path(self) -> Path:
-        """The file that they are in."""
+        """Path of the file of bad lines."""
         return self._bad_lines.path
 
     def learn(self, batch: Batch, source: str, fields: StreamFields) -> Learned:
-        """Learn lines; when this returns, they are learned for good."""
+        """Learn lines durably: once this returns, no crash undoes it."""
         facts = {"source": source, "line": batch.line, "position": batch.position, "fields": fields.to_dict()}
-        with self._safely():
+        with self._explain_disk_errors():
             self._journal.append(facts, batch.lines)
             return self._learn(facts, batch.lines)
 
     def save_if_due(self, seconds: float) -> bool:
-        """Save the model when so much time has passed since the last time, or when the journal has become large."""
+        """Save the model if the last save is `seconds` ago or the journal is large; return whether it was saved."""
         due = time.monotonic() - self.saved_at >= seconds or self._journal.size >= MAX_JOURNAL
         if due and self.has_news:
             self.save()
@@ -116,12 +116,12 @@ class DurableStream:
 
     @property
     def has_news(self) -> bool:
-        """Tell whether something was learned since the model was saved."""
+        """Whether the model has learned something since it was saved."""
         return self._journal.last > self._saved
 
     def save(self) -> None:
-        """Save the model; the journal begins anew."""
-        with self._safely():
+        """Save the model and clear the journal."""
+        with self._explain_disk_errors():
             self._save()
 
     def _save(self) -> None:
@@ -134,14 +134,14 @@ class DurableStream:
         }
         self.model.save(self.path)
         self._saved, self.saved_at = self._journal.last, time.monotonic()
-        self._journal.begin_anew()
+        self._journal.clear()
 
     def recover(self) -> None:
-        """Learn what is in the journal and not in the model."""
+        """Learn the records of the journal that are not in the model."""
         before = self.model.n_documents_seen_
         for record in self._journal.recover():
             if problem := RECORD.problem(record.facts, "facts"):
-                msg = f"{self._journal.folder}: record {record.number:,} of the journal cannot be learned: {problem}."
+                msg = f"{self._journal.folder}: record {record.number:,} of the journal is invalid: {problem}."
                 raise FormatError(msg)
             self._learn(record.facts, record.lines)
         self.recovered = self.model.n_documents_seen_ - before
@@ -153,16 +153,16 @@ class DurableStream:
         self._journal.close()
 
     @contextmanager
-    def _safely(self) -> Iterator[None]:
-        """Say that nothing is lost when the disk is full or cannot be written to."""
+    def _explain_disk_errors(self) -> Iterator[None]:
+        """Add to disk errors that nothing is lost."""
         try:
             yield
         except OSError as error:
-            reason = f"{error.strerror or error}; nothing that was acknowledged is lost, and the next start goes on after it"
+            reason = f"{error.strerror or error}; nothing that was acknowledged is lost, and the next start continues after it"
             raise OSError(error.errno, reason, error.filename or str(self.path)) from error
 
     def _learn(self, facts: dict[str, Any], lines: Sequence[Line]) -> Learned:
-        documents, bad = _sorted(facts, lines, self._lines)
+        documents, bad = _parse_lines(facts, lines, self._lines)
         tokens, log_likelihood = 0.0, 0.0
         if documents:
             self.model.partial_fit([one.text for one in documents], [one.labels for one in documents])
@@ -173,12 +173,12 @@ class DurableStream:
         self._bad += len(bad)
         self._positions[facts["source"]] = facts["position"]
         last = documents[-1].id if documents else None
-        so_far = (self.model.n_documents_seen_, self._lines, self._bad, facts["line"])
-        return Learned(*so_far, last, len(documents), tokens, log_likelihood)
+        totals = (self.model.n_documents_seen_, self._lines, self._bad, facts["line"])
+        return Learned(*totals, last, len(documents), tokens, log_likelihood)
 
 
-def _sorted(facts: dict[str, Any], lines: Sequence[Line], before: int) -> tuple[list[Document], list[dict[str, Any]]]:
-    """Return the documents in lines, and what is to be said of the lines that hold none."""
+def _parse_lines(facts: dict[str, Any], lines: Sequence[Line], before: int) -> tuple[list[Document], list[dict[str, Any]]]:
+    """Return the documents of some lines, and reports of the bad lines."""
     fields = StreamFields.from_dict(facts["fields"])
     documents, bad = [], []
     for place, line in enumerate(lines):
@@ -195,24 +195,24 @@ def _sorted(facts: dict[str, Any], lines: Sequence[Line], before: int) -> tuple[
 
 @contextmanager
 def open_stream(path: str | Path, new: Callable[[], OnlineLabeledLDA]) -> Iterator[DurableStream]:
-    """Open the model at a path, made by `new` if there is none, and learn what a crash left in its journal.
+    """Open the model at a path, created by `new` if there is none, and recover its journal after a crash.
 
-    Only one process can do so at a time. At the end without an error the model is saved.
+    Only one process at a time can do so. The model is saved on exit without an error.
 
     Raises
     ------
     InputError
-        When another process learns into this model, or when another kind of model is there.
+        If another process is learning into this model, or the model is of another kind.
     FormatError
-        When something else is there, or the journal is not that of the model.
+        If the path holds something else, or the journal belongs to another model.
     """
     path = Path(path).resolve()
     check_target(path, "model")
-    if is_directory_of(path):  # before anything is made beside it
-        _check_learns(kind_of_model(path), path)
+    if is_directory_of(path):  # before anything is created beside it
+        _check_streams(kind_of_model(path), path)
     folder = folder_of(path)
     with locked(folder, path):
-        stream = DurableStream(path, _model_at(path, folder, new), folder)
+        stream = DurableStream(path, _open_model(path, folder, new), folder)
         try:
             stream.recover()
             yield stream
@@ -222,18 +222,21 @@ def open_stream(path: str | Path, new: Callable[[], OnlineLabeledLDA]) -> Iterat
             stream.close()
 
 
-def _model_at(path: Path, folder: Path, new: Callable[[], OnlineLabeledLDA]) -> OnlineLabeledLDA:
-    """Load the model, or make it.
+def _open_model(path: Path, folder: Path, new: Callable[[], OnlineLabeledLDA]) -> OnlineLabeledLDA:
+    """Load the model, or create it.
 
-    It is saved before it learns anything: the journal does not tell its settings, and is known as its own only then.
+    A new model is saved before it learns anything, as the journal holds neither its parameters nor its identity.
     """
     model = load(path) if is_directory_of(path) else None
     if model is not None:
-        _check_learns(type(model).__name__, path)
+        _check_streams(type(model).__name__, path)
     if model is None or not model.stream_:
-        left = [entry.name for entry in folder.iterdir() if entry.name != LOCK]
-        if left:
-            msg = f"{folder}: {left[0]} is of a model that is no longer at {path}; put that back, or move the folder away."
+        leftovers = [entry.name for entry in folder.iterdir() if entry.name != LOCK]
+        if leftovers:
+            msg = (
+                f"{folder}: {leftovers[0]} belongs to a model that is no longer at {path}; restore the model, or move the "
+                "folder away."
+            )
             raise FormatError(msg)
         model = new() if model is None else model
         model.stream_ = {"record": 0, "lines": 0, "bad": 0, "bad_bytes": 0, "positions": {}}
@@ -241,7 +244,7 @@ def _model_at(path: Path, folder: Path, new: Callable[[], OnlineLabeledLDA]) -> 
     return model
 
 
-def _check_learns(kind: str, path: Path) -> None:
+def _check_streams(kind: str, path: Path) -> None:
     if kind not in names_where(streams=True):
-        msg = f"{path}: holds {kind}, which does not learn from a stream of labeled lines; give another path."
+        msg = f"{path}: holds {kind}, which does not learn from a stream of labeled lines; choose another path."
         raise InputError(msg)

@@ -1,8 +1,8 @@
-"""The journal: lines on disk before they are learned.
+"""Write-ahead journal of lines.
 
-A journal file begins with `MAGIC`. Each record is a header (bytes of the body, their CRC-32, the record's number), and the
-body: facts in JSON, then the lines, each with its length before it. A record is synced before the next one is begun, so that
-only the last can be torn; it was never acknowledged then, and is cut off.
+A journal file begins with `MAGIC`. Each record is a header (length and CRC-32 of the body, record number) and a body: facts
+in JSON, then the lines, each preceded by its length. Every record is synced before the next one is written, so only the last
+can be torn; that one was never acknowledged and is truncated.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ MAGIC = b"semascope journal 1\n"
 _HEADER = struct.Struct("<IIQ")
 _LENGTH = struct.Struct("<I")
 _TOO_LONG = 1 << 31
-"""Set in the length of a line of which only the beginning is there."""
+"""Flag in the length of a line of which only the beginning is kept."""
 
 
 class Record(NamedTuple):
-    """What is learned at a time: lines, and facts on where they came from."""
+    """Lines that are learned together, and facts about their source."""
 
     number: int
     facts: dict[str, Any]
@@ -36,12 +36,12 @@ class Record(NamedTuple):
 
 
 class Journal:
-    """Records that the saved model has not learned, in files of a folder; they are numbered from 1 on and never again.
+    """Records that the saved model has not learned, in files of a folder. Numbers start at 1 and are never reused.
 
     Parameters
     ----------
     folder : path
-        Where the files are.
+        Folder of the files.
     learned : int
         Number of the last record that the saved model has learned.
     """
@@ -55,34 +55,34 @@ class Journal:
 
     @property
     def size(self) -> int:
-        """Bytes of records since the journal began anew."""
+        """Bytes of records since the journal was last cleared."""
         return self._size
 
     def recover(self) -> Iterator[Record]:
-        """Return the records that the model has not learned, in order, and cut off a torn one at the end.
+        """Yield the records that the model has not learned, in order; truncate a torn one at the end.
 
         Raises
         ------
         FormatError
-            When a record that was whole is damaged or missing.
+            If an acknowledged record is damaged or missing.
         """
         paths = self._paths()
         for path in paths:
-            for record in _records_of(path, may_be_torn=path == paths[-1]):
+            for record in _read_records(path, may_be_torn=path == paths[-1]):
                 if record.number <= self._learned:
                     continue
                 if record.number != self.last + 1:
                     msg = (
                         f"{path}: begins with record {record.number:,}, but the model has learned {self.last:,}: the journal "
-                        "is that of another model, or of a later state of this one; move it away to go on without it."
+                        "belongs to another model, or to a later state of this one; move it away to continue without it."
                     )
                     raise FormatError(msg)
                 self.last = record.number
                 yield record
 
     def append(self, facts: dict[str, Any], lines: Sequence[Line]) -> int:
-        """Put a record on disk and give its number; when this returns, no crash can take it away."""
-        body = _packed(facts, lines)
+        """Write and sync a record, and return its number."""
+        body = _pack(facts, lines)
         number = self.last + 1
         record = _HEADER.pack(len(body), _checksum(number, body), number) + body
         if self._file is None:
@@ -92,21 +92,21 @@ class Journal:
             _write(self._file, record)
             os.fsync(self._file.fileno())
         except OSError as error:
-            self._file.seek(self._file.truncate(end))  # what is cut off here need not be found torn later
+            self._file.seek(self._file.truncate(end))  # so that recovery finds no torn record
             error.filename = error.filename or self._file.name
             raise
         self.last, self._size = number, self._size + len(record)
         return number
 
-    def begin_anew(self) -> None:
-        """Forget all records: the saved model has learned them."""
+    def clear(self) -> None:
+        """Delete all records once the saved model has learned them."""
         self.close()
         for path in self._paths():
             path.unlink()
         self._learned, self._size = self.last, 0
 
     def close(self) -> None:
-        """Close the file; what is in it stays."""
+        """Close the file; its records stay."""
         if self._file is not None:
             self._file.close()
             self._file = None
@@ -129,7 +129,7 @@ class Journal:
 
 
 def sync_folder(folder: Path) -> None:
-    """Have the operating system put the entries of a folder on disk."""
+    """Sync the entries of a folder to disk."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -143,16 +143,16 @@ def _write(file: FileIO, content: bytes) -> None:
         rest = rest[file.write(rest) :]
 
 
-def _packed(facts: dict[str, Any], lines: Sequence[Line]) -> bytes:
-    said = json.dumps(facts).encode()
-    parts = [_LENGTH.pack(len(said)), said]
+def _pack(facts: dict[str, Any], lines: Sequence[Line]) -> bytes:
+    encoded = json.dumps(facts).encode()
+    parts = [_LENGTH.pack(len(encoded)), encoded]
     for line in lines:
         parts += [_LENGTH.pack(len(line.content) | (_TOO_LONG if line.too_long else 0)), line.content]
     return b"".join(parts)
 
 
-def _unpacked(number: int, body: bytes) -> Record:
-    """Take a record apart; ValueError when it is none."""
+def _unpack(number: int, body: bytes) -> Record:
+    """Parse a record; raise ValueError if it is invalid."""
     parts, at = [], 0
     while at < len(body):
         (length,) = _LENGTH.unpack(body[at : at + _LENGTH.size].ljust(_LENGTH.size, b"\xff"))
@@ -163,7 +163,7 @@ def _unpacked(number: int, body: bytes) -> Record:
         raise ValueError(msg)
     facts = json.loads(parts[0].content)
     if not isinstance(facts, dict):
-        msg = "its facts are no object"
+        msg = "its facts are not an object"
         raise ValueError(msg)
     return Record(number, facts, parts[1:])
 
@@ -172,8 +172,8 @@ def _checksum(number: int, body: bytes) -> int:
     return zlib.crc32(body, zlib.crc32(number.to_bytes(8, "little")))
 
 
-def _records_of(path: Path, *, may_be_torn: bool) -> Iterator[Record]:
-    """Return the records of a file; cut off the last where it is torn."""
+def _read_records(path: Path, *, may_be_torn: bool) -> Iterator[Record]:
+    """Yield the records of a file; truncate the last if it is torn."""
     with open_own(path, "r+b") as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(0)
@@ -181,7 +181,7 @@ def _records_of(path: Path, *, may_be_torn: bool) -> Iterator[Record]:
         end = len(start)
         if start != MAGIC:
             if not may_be_torn or not MAGIC.startswith(start.rstrip(b"\0")):
-                msg = f"{path}: expected a semascope journal (version 1), but the file begins otherwise."
+                msg = f"{path}: expected a semascope journal (version 1), but the file begins differently."
                 raise FormatError(msg)
             end = 0
         while end and (record := _next_record(file, size)) is not None:
@@ -189,7 +189,7 @@ def _records_of(path: Path, *, may_be_torn: bool) -> Iterator[Record]:
             end = file.tell()
         if end == size:
             return
-        if not may_be_torn or _goes_on(file, end, size):
+        if not may_be_torn or _whole_record_follows(file, end, size):
             msg = f"{path}: was altered: the record at byte {end:,} is not what was written, and others follow it."
             raise FormatError(msg)
         file.truncate(end)
@@ -199,7 +199,7 @@ def _records_of(path: Path, *, may_be_torn: bool) -> Iterator[Record]:
 
 
 def _next_record(file: IO[bytes], size: int) -> Record | None:
-    """Return the record that begins here; None when it is torn, or when there is no other."""
+    """Return the record that begins here; None if it is torn or missing."""
     header = file.read(_HEADER.size)
     if len(header) < _HEADER.size:
         return None
@@ -210,14 +210,14 @@ def _next_record(file: IO[bytes], size: int) -> Record | None:
     if _checksum(number, body) != checksum:
         return None
     try:
-        return _unpacked(number, body)
+        return _unpack(number, body)
     except (ValueError, RecursionError) as error:
-        msg = f"{file.name}: record {number:,} is none of a semascope journal ({error})."
+        msg = f"{file.name}: record {number:,} is not a valid journal record ({error})."
         raise FormatError(msg) from None
 
 
-def _goes_on(file: IO[bytes], end: int, size: int) -> bool:
-    """Tell whether a whole record follows one that is not: it was no crash then that spoiled it."""
+def _whole_record_follows(file: IO[bytes], end: int, size: int) -> bool:
+    """Return whether a whole record follows a broken one, which no crash can have caused."""
     file.seek(end)
     header = file.read(_HEADER.size)
     if len(header) < _HEADER.size:

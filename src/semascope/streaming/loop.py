@@ -1,4 +1,4 @@
-"""The loop: take lines, learn them, save now and then, until there are no more or somebody asks to stop."""
+"""The loop: read lines, learn them, save from time to time, until the source ends or a signal arrives."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from semascope.streaming.source import STANDARD_INPUT, Batch, Packed, Pipe, Say,
 from semascope.streaming.tail import LinesOfFile
 
 Watch = Callable[[Learned | None], None]
-"""Called again and again, with what has just been learned for good, or with None when there was nothing."""
+"""Callback invoked after every batch with what was learned, or with None if there were no lines."""
 
 
 class LineSource(Protocol):
-    """What gives lines to learn: a file or a pipe, or a queue of what is posted."""
+    """Source of lines: a file, a pipe or a queue of posted lines."""
 
     @property
     def name(self) -> str:
-        """What positions in it are kept under."""
+        """Key of its positions."""
 
     def take(self) -> Batch | None:
-        """Wait a moment for lines and return what came; None when there will be no more."""
+        """Wait briefly for lines and return those that arrived; None at the end."""
 
 
 def run(
@@ -42,19 +42,19 @@ def run(
     watch: Watch,
     stopped: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Learn all lines of a source as they come."""
+    """Learn all lines of a source as they arrive."""
     while not stopped() and (batch := source.take()) is not None:
         watch(stream.learn(batch, source.name, fields) if batch.lines else None)
         stream.save_if_due(save_seconds)
 
 
 def check_readable(name: str, *, follow: bool, replayed: bool) -> None:
-    """Refuse a source that cannot be read in this way, before anything is made.
+    """Check that a source can be read in this way, previous anything is created.
 
     Raises
     ------
     InputError
-        The sentence says why.
+        If it cannot.
     """
     path = Path(name)
     if name == STANDARD_INPUT or (follow and not path.exists()):
@@ -62,37 +62,37 @@ def check_readable(name: str, *, follow: bool, replayed: bool) -> None:
     if stat.S_ISDIR(path.stat().st_mode):
         msg = f"{path}: is a folder; a stream is a file of JSON lines, or standard input (-)."
         raise InputError(msg)
-    if replayed and _is_plain(path):
-        msg = f"{path}: --replayed is for standard input; of a file it is known where to go on."
+    if replayed and _is_regular(path):
+        msg = f"{path}: --replayed is for standard input; in a file the position is known."
         raise InputError(msg)
-    if follow and _is_packed(path):
-        msg = f"{path}: is gzipped, so nothing can be appended that could be followed; leave --follow out."
+    if follow and _is_gzipped(path):
+        msg = f"{path}: is gzipped, so no lines can be appended to it; omit --follow."
         raise InputError(msg)
 
 
 @contextmanager
 def opened_source(stream: DurableStream, name: str, *, follow: bool, replayed: bool, say: Say) -> Iterator[Source]:
-    """Open standard input ("-") or a file where reading is to go on."""
+    """Open standard input ("-") or a file at the position to continue from."""
     path = Path(name).absolute()
     if name == STANDARD_INPUT:
         yield Pipe(sys.stdin.buffer, name, stream.position(name) if replayed else None)
-    elif path.exists() and not _is_plain(path):
+    elif path.exists() and not _is_regular(path):
         with path.open("rb", buffering=0) as pipe:
             yield Pipe(pipe, STANDARD_INPUT, stream.position(STANDARD_INPUT) if replayed else None)
     else:
-        before = stream.position(str(path))
-        packed = path.exists() and _is_packed(path)
-        file = Packed(open_bytes(path), str(path), before) if packed else LinesOfFile(path, before, follow=follow, say=say)
+        previous = stream.position(str(path))
+        packed = path.exists() and _is_gzipped(path)
+        file = Packed(open_bytes(path), str(path), previous) if packed else LinesOfFile(path, previous, follow=follow, say=say)
         with closing(file):
             yield file
 
 
-def _is_plain(path: Path) -> bool:
+def _is_regular(path: Path) -> bool:
     return stat.S_ISREG(path.stat().st_mode)
 
 
-def _is_packed(path: Path) -> bool:
-    if not _is_plain(path):
+def _is_gzipped(path: Path) -> bool:
+    if not _is_regular(path):
         return False
     with path.open("rb") as file:
         return file.read(2) == b"\x1f\x8b"
@@ -100,18 +100,18 @@ def _is_packed(path: Path) -> bool:
 
 @contextmanager
 def asked_to_stop() -> Iterator[Callable[[], bool]]:
-    """Note Ctrl-C and SIGTERM rather than being stopped by them, so that no document is half learned; a second one stops."""
-    asked: list[int] = []
-    before: dict[signal.Signals, Any] = {}
+    """Defer Ctrl-C and SIGTERM, so that no document is half learned; a second signal stops at once."""
+    received: list[int] = []
+    previous: dict[signal.Signals, Any] = {}
 
     def note(number: int, frame: FrameType | None) -> None:
-        asked.append(number)
-        signal.signal(number, before[signal.Signals(number)])
+        received.append(number)
+        signal.signal(number, previous[signal.Signals(number)])
 
     for one in (signal.SIGINT, signal.SIGTERM):
-        before[one] = signal.signal(one, note)
+        previous[one] = signal.signal(one, note)
     try:
-        yield lambda: bool(asked)
+        yield lambda: bool(received)
     finally:
-        for one, handler in before.items():
+        for one, handler in previous.items():
             signal.signal(one, handler)

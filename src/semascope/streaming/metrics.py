@@ -1,4 +1,4 @@
-"""The figures that people see of a stream while it is learned: how far, how fast, and how well documents are predicted."""
+"""Metrics of a stream: progress, speed and predictive perplexity."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SPEED_SECONDS = 10.0
-"""Speed is that of so many seconds."""
+"""Window of the speed in seconds."""
 RECENT_DOCUMENTS = 1000
-"""Perplexity is that of so many documents, or a few more."""
+"""Approximate window of the perplexity in documents."""
 MAX_POINTS = 240
-"""Of the path of the perplexity; when there are more, every other one is forgotten."""
+"""Maximum length of the perplexity path; when exceeded, every other point is dropped."""
 _MIN_SECONDS = 0.05
-"""Nothing is said of the speed before."""
+"""Minimum time for a speed in seconds."""
 
 
 class LearnedBatch(NamedTuple):
-    """Documents that were learned together.
+    """Documents learned together.
 
-    documents        how many
-    tokens           words in them
-    log_likelihood   of these words, by what was known before each document
+    documents        number of documents
+    tokens           their tokens
+    log_likelihood   of these tokens, each document predicted before it was learned
     """
 
     documents: int
@@ -36,7 +36,7 @@ class LearnedBatch(NamedTuple):
 
 
 class StreamMetrics:
-    """Figures of a stream, for all who show them. All threads may ask."""
+    """Thread-safe metrics of a stream."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -52,36 +52,36 @@ class StreamMetrics:
         self.bad_lines = 0
 
     def begin(self, documents: int, labels: Sequence[str], bad_lines: int = 0) -> None:
-        """Note what was known at the start."""
+        """Set the totals at the start."""
         with self._lock:
             self.documents = self._first_documents = documents
             self.bad_lines, self._labels, self._n_first_labels = bad_lines, labels, len(labels)
             self._times.append((time.monotonic(), documents))
 
     def add(self, documents: int, labels: Sequence[str], batch: LearnedBatch, bad_lines: int = 0) -> None:
-        """Note what was learned: documents, labels and bad lines in all, and the last of the documents."""
+        """Update the totals of documents, labels and bad lines, and add the last batch."""
         with self._lock:
             self.documents, self._labels, self.bad_lines = documents, labels, bad_lines
             self._times.append((time.monotonic(), documents))
-            self._forget_times()
-            self._note_recent(batch)
-            self._note_point()
+            self._drop_old_times()
+            self._add_recent(batch)
+            self._add_point()
 
-    def _note_recent(self, batch: LearnedBatch) -> None:
+    def _add_recent(self, batch: LearnedBatch) -> None:
         if batch.tokens > 0:
             self._recent.append(batch)
             self._n_recent += batch.documents
         while self._recent and self._n_recent - self._recent[0].documents >= RECENT_DOCUMENTS:
             self._n_recent -= self._recent.popleft().documents
 
-    def _forget_times(self) -> float:
-        """Forget what is too long ago to tell the speed, and return the time."""
+    def _drop_old_times(self) -> float:
+        """Drop times before the speed window, and return the current time."""
         now = time.monotonic()
         while len(self._times) > 1 and now - self._times[1][0] > SPEED_SECONDS:
             self._times.popleft()
         return now
 
-    def _note_point(self) -> None:
+    def _add_point(self) -> None:
         self._until_next -= 1
         if self._until_next > 0 or (perplexity := self._perplexity()) is None:
             return
@@ -96,37 +96,37 @@ class StreamMetrics:
 
     @property
     def documents_now(self) -> int:
-        """Documents that were learned since the start."""
+        """Number of documents learned since the start."""
         return self.documents - self._first_documents
 
     @property
     def perplexity(self) -> float | None:
-        """Of recent documents, each before it was learned; None when there were none."""
+        """Perplexity of recent documents, each predicted before it was learned; None without documents."""
         with self._lock:
             return self._perplexity()
 
     @property
     def path(self) -> list[tuple[int, float]]:
-        """Perplexities as they were after so many documents."""
+        """Pairs of document count and perplexity."""
         with self._lock:
             return list(self._points)
 
     @property
     def n_labels(self) -> int:
-        """All labels that were met, ever."""
+        """Number of labels seen in total."""
         return len(self._labels)
 
     @property
     def new_labels(self) -> list[str]:
-        """Labels met since the start, the newest first."""
+        """Labels first seen since the start, newest first."""
         with self._lock:
             return list(reversed(self._labels[self._n_first_labels :]))
 
     @property
     def speed(self) -> float:
-        """Documents a second in the last seconds."""
+        """Recent documents per second."""
         with self._lock:
-            now = self._forget_times()
+            now = self._drop_old_times()
             if not self._times or now - self._times[0][0] < _MIN_SECONDS:
                 return 0.0
             began, documents = self._times[0]
@@ -134,5 +134,5 @@ class StreamMetrics:
 
 
 def heaviest(shares: NDArray[Any], n_labels: int) -> NDArray[Any]:
-    """Return the numbers of the labels that most words are due to, the heaviest first."""
+    """Return the numbers of the labels with most tokens, heaviest first."""
     return (-shares).argsort(kind="stable")[:n_labels]

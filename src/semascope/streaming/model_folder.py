@@ -1,4 +1,4 @@
-"""The folder beside the model: its lock, and the lines that were set aside."""
+"""The stream folder beside a model: its lock and the bad lines."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ LOCK = "lock"
 
 
 def folder_of(model: Path) -> Path:
-    """Where the journal of a model is."""
+    """Return the stream folder of a model."""
     return model.with_name(model.name + ".stream")
 
 
 def open_own(path: Path, mode: str, buffering: int = -1) -> IO[Any]:
-    """Open a file of the folder to write into it; one that leads elsewhere, as a link does, is refused."""
+    """Open a file of the folder for writing; reject links and anything that is not a regular file."""
 
-    def open_here(name: str, flags: int) -> int:
+    def open_without_links(name: str, flags: int) -> int:
         return os.open(name, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0), 0o666)
 
     encoding = None if "b" in mode else "utf-8"
     try:
-        file = open(path, mode, buffering, encoding=encoding, opener=open_here)  # noqa: SIM115
+        file = open(path, mode, buffering, encoding=encoding, opener=open_without_links)  # noqa: SIM115
     except OSError as error:
         if error.errno != errno.ELOOP:
             raise
-        msg = f"{path}: is a link, and nothing is written through it; remove it to go on."
+        msg = f"{path}: is a link, which is not followed for writing; remove it to continue."
         raise FormatError(msg) from None
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
@@ -45,7 +45,7 @@ def open_own(path: Path, mode: str, buffering: int = -1) -> IO[Any]:
 
 @contextmanager
 def locked(folder: Path, model: Path) -> Iterator[None]:
-    """Make the folder, and hold its lock: only one process may learn. The lock goes with the process, however that ends."""
+    """Create the folder and hold its lock, as only one process may learn. The lock ends with the process."""
     import fcntl  # not on Windows
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -55,7 +55,7 @@ def locked(folder: Path, model: Path) -> Iterator[None]:
         except BlockingIOError:
             file.seek(0)
             holder = file.read().strip()
-            by = f" (its number is {holder})" if holder else ""
+            by = f" (PID {holder})" if holder else ""
             msg = f"{model}: another process{by} is learning from a stream into this model; only one can at a time."
             raise InputError(msg) from None
         file.truncate(0)
@@ -65,10 +65,9 @@ def locked(folder: Path, model: Path) -> Iterator[None]:
 
 
 class BadLines:
-    """A file of lines that could not be read.
+    """File of unreadable lines, each exactly once.
 
-    Lines that were added after the model was saved are added again when the journal is learned again, so they are cut off
-    first: each is there exactly once.
+    Lines added after the last save are truncated first, as recovering the journal adds them again.
     """
 
     def __init__(self, folder: Path, saved_size: int) -> None:
@@ -78,12 +77,12 @@ class BadLines:
                 file.truncate(saved_size)
 
     def add(self, lines: Sequence[dict[str, Any]]) -> None:
-        """Write lines at the end; the journal has them until `sync`."""
+        """Append lines; until `sync` they are safe in the journal."""
         with open_own(self.path, "a+") as file:
             file.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
 
     def sync(self) -> int:
-        """Put the lines on disk, and give the size of the file."""
+        """Sync the lines to disk, and return the size of the file."""
         if not self.path.exists():
             return 0
         with self.path.open("rb") as file:

@@ -1,4 +1,4 @@
-"""Lines as they come: cut out of bytes, gathered into batches, and a place noted where reading can go on."""
+"""Sources of lines: bytes split into lines, batched, with a position to continue from."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ from semascope.streaming.records import KEPT_OF_LONGER, MAX_LINE_LENGTH, Line
 MAX_LINES = 256
 MAX_BYTES = 1 << 24
 MAX_SECONDS = 0.25
-"""A batch is given when it has so many lines or bytes, or when so much time has passed."""
+"""Limits of a batch in lines, bytes and seconds."""
 CHUNK = 1 << 18
 
 Say = Callable[[str], None]
 Position = dict[str, Any]
 
-_PLACES: dict[str, Fact] = {"offset": Whole(), "line": Whole(), "read_to": Whole(), "head": Text(), "tail": Text()}
-FILE_POSITION = Record(_PLACES)
+_FILE_FIELDS: dict[str, Fact] = {"offset": Whole(), "line": Whole(), "read_to": Whole(), "head": Text(), "tail": Text()}
+FILE_POSITION = Record(_FILE_FIELDS)
 PIPE_POSITION = Record({"line": Whole(), "crc": Whole()})
-"""What positions in files and in pipes are, as models keep them."""
+"""Schemas of positions in files and in pipes, as stored in models."""
 
 
 def check_position(position: Position | None, expected: Record, name: str) -> None:
-    """Validate a position that a model or a journal notes."""
+    """Validate a position stored in a model or a journal."""
     if position is not None and (problem := expected.problem(position, "position")):
-        msg = f"{name}: the model notes where to go on in it, but that is of no use: {problem}."
+        msg = f"{name}: the position that the model stores for this source is invalid: {problem}."
         raise FormatError(msg)
 
 
 class Batch(NamedTuple):
-    """Lines that are learned together; none when nothing came.
+    """Lines that are learned together, possibly none.
 
-    lines     in their order
-    line      number of the last of them in the source
-    position  where to go on after them
+    lines     the lines in order
+    line      number of the last one in the source
+    position  position after them
     """
 
     lines: list[Line]
@@ -51,33 +51,33 @@ class Batch(NamedTuple):
 
 
 class Splitter:
-    """Cuts bytes into lines. A line that is too long is never kept whole."""
+    """Splitter of bytes into lines. Lines that are too long are not kept whole."""
 
     def __init__(self) -> None:
         self._pieces: list[bytes] = []
         self._size = 0
 
     def feed(self, chunk: bytes) -> list[tuple[Line, int]]:
-        """Return the lines that end in these bytes, and how many bytes each has with its end."""
-        *ended, rest = chunk.split(b"\n")
+        """Return the lines that end in these bytes, each with its size including the line break."""
+        *complete, rest = chunk.split(b"\n")
         found = []
-        for part in ended:
+        for part in complete:
             self._keep(part)
             found.append(self._line(1))
         self._keep(rest)
         return found
 
     def finish(self) -> list[tuple[Line, int]]:
-        """Return the last line, which has no end; nothing when there is none."""
+        """Return the last line if it has no line break."""
         return [self._line(0)] if self._size else []
 
     def forget(self) -> None:
-        """Forget a line of which only a part came."""
+        """Discard an incomplete line."""
         self._pieces, self._size = [], 0
 
     @property
     def rest(self) -> Line:
-        """What came of a line that has not ended."""
+        """Incomplete line so far."""
         return Line(b"".join(self._pieces), self._size > MAX_LINE_LENGTH)
 
     def _keep(self, part: bytes) -> None:
@@ -94,10 +94,10 @@ class Splitter:
 
 
 class Source(ABC):
-    """Where lines come from."""
+    """Source of lines."""
 
     name: str
-    """What positions in it are kept under."""
+    """Key of its positions."""
 
     def __init__(self) -> None:
         self._splitter = Splitter()
@@ -105,7 +105,7 @@ class Source(ABC):
         self._ended = False
 
     def take(self) -> Batch | None:
-        """Wait a moment for lines and give what came; None when there will be no more."""
+        """Wait briefly for lines and return those that arrived; None at the end."""
         until = time.monotonic() + MAX_SECONDS
         while not self._ended and len(self._ready) < MAX_LINES and (left := until - time.monotonic()) > 0:
             chunk = self._read(left)
@@ -121,42 +121,42 @@ class Source(ABC):
         while self._ready and len(lines) < MAX_LINES and n_bytes < MAX_BYTES:
             line, size = self._ready.popleft()
             n_bytes += size
-            if self._passed(line, size):
+            if self._advance(line, size):
                 lines.append(line)
-        return Batch(lines, *self._place())
+        return Batch(lines, *self._current())
 
     def close(self) -> None:  # noqa: B027  (most have nothing to close)
-        """Let go of what was opened."""
+        """Close the source."""
 
     @abstractmethod
     def _read(self, seconds: float) -> bytes | None:
-        """Return bytes that come within so many seconds, perhaps none; None at the end."""
+        """Return the bytes that arrive within `seconds`, possibly none; None at the end."""
 
     @abstractmethod
-    def _passed(self, line: Line, size: int) -> bool:
-        """Note that a line is taken; False when it was learned before."""
+    def _advance(self, line: Line, size: int) -> bool:
+        """Advance over a line; return False if it was learned before."""
 
     @abstractmethod
-    def _place(self) -> tuple[int, Position]:
-        """The number of the last line that was taken, and where to go on after it."""
+    def _current(self) -> tuple[int, Position]:
+        """Return the number of the last line taken, and the position after it."""
 
     def _last_line(self) -> list[tuple[Line, int]]:
         return self._splitter.finish()
 
 
 class Replayable(Source):
-    """Lines that can only be read from their start: of a pipe, or of a file that is packed.
+    """Source that can only be read from its start: a pipe or a gzipped file.
 
-    Where the same lines come again, those learned before are passed over; a checksum tells whether they are the same.
+    If the same lines are replayed, those learned before are skipped; a checksum verifies that they are the same.
 
     Parameters
     ----------
     file : binary file
-        What to read.
+        File to read.
     name : str
-        What positions are kept under.
+        Key of its positions.
     before : dict, optional
-        The position after the lines that are to be passed over.
+        Position after the lines to skip.
     """
 
     def __init__(self, file: IO[bytes], name: str, before: Position | None = None) -> None:
@@ -167,15 +167,15 @@ class Replayable(Source):
         self._before = before or {"line": 0, "crc": 0}
         self._line = self._crc = 0
 
-    def _passed(self, line: Line, size: int) -> bool:
+    def _advance(self, line: Line, size: int) -> bool:
         self._line += 1
         self._crc = zlib.crc32(line.content + b"\n", self._crc)
         if self._line == self._before["line"] and self._crc != self._before["crc"]:
-            msg = f"{self._called}: does not begin with the {self._line:,} lines that were learned from it before."
+            msg = f"{self._display_name}: does not begin with the {self._line:,} lines that were learned before."
             raise SourceError(msg)
         return bool(self._line > self._before["line"])
 
-    def _place(self) -> tuple[int, Position]:
+    def _current(self) -> tuple[int, Position]:
         if self._line < self._before["line"]:
             return self._line, self._before
         return self._line, {"line": self._line, "crc": self._crc}
@@ -184,12 +184,12 @@ class Replayable(Source):
         last = super()._last_line()
         n_lines = self._line + len(self._ready) + len(last)
         if n_lines < self._before["line"]:
-            msg = f"{self._called}: ended after {n_lines:,} lines, but {self._before['line']:,} were learned from it before."
+            msg = f"{self._display_name}: ended after {n_lines:,} lines, but {self._before['line']:,} were learned before."
             raise SourceError(msg)
         return last
 
     @property
-    def _called(self) -> str:
+    def _display_name(self) -> str:
         return "standard input" if self.name == STANDARD_INPUT else self.name
 
 
@@ -197,7 +197,7 @@ STANDARD_INPUT = "-"
 
 
 class Pipe(Replayable):
-    """Lines of standard input, or of a named pipe."""
+    """Lines of standard input or a named pipe."""
 
     def _read(self, seconds: float) -> bytes | None:
         descriptor = self._file.fileno()
@@ -206,7 +206,7 @@ class Pipe(Replayable):
 
 
 class Packed(Replayable):
-    """Lines of a gzipped file, which is whole."""
+    """Lines of a complete gzipped file."""
 
     def _read(self, seconds: float) -> bytes | None:
         try:

@@ -64,7 +64,7 @@ def test_a_journal_cut_off_at_any_byte_gives_all_whole_records_and_goes_on(tmp_p
         journal = Journal(folder, 0)
         assert [(record.facts, record.lines) for record in journal.recover()] == RECORDS[:whole]
         assert journal.last == whole
-        journal.begin_anew()
+        journal.clear()
         journal.append(*RECORDS[0])
         journal.close()
         assert recovered(folder, learned=whole) == RECORDS[:1]
@@ -202,7 +202,7 @@ def undisturbed(tmp_path_factory):
         (BadLines, "add"),
         (DurableStream, "save"),
         (OnlineLabeledLDA, "save"),
-        (Journal, "begin_anew"),
+        (Journal, "clear"),
     ],
 )
 def test_after_a_crash_at_any_step_every_line_is_learned_once(owner, name, moment, after, tmp_path, monkeypatch, undisturbed):
@@ -241,7 +241,10 @@ def test_another_kind_of_model_is_refused_and_left_alone(tmp_path):
 def test_a_journal_whose_model_is_gone_is_refused(tmp_path):
     learn_all(tmp_path / "model")
     (tmp_path / "model").rename(tmp_path / "elsewhere")
-    with pytest.raises(FormatError, match="of a model that is no longer at"), open_stream(tmp_path / "model", new_model):
+    with (
+        pytest.raises(FormatError, match="belongs to a model that is no longer at"),
+        open_stream(tmp_path / "model", new_model),
+    ):
         pass
 
 

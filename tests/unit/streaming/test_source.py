@@ -71,12 +71,12 @@ def test_a_thousand_labels_are_fine_and_separators_part_them():
         (b"{", "not JSON (Expecting property name enclosed in double quotes at character 1)"),
         (b"[1]", "expected a JSON object, found a list"),
         (b'{"txt": "cats"}', "there is no field 'text'"),
-        (b'{"text": 7}', "the field 'text' should hold strings, but there is a number"),
-        (b'{"text": null}', "the field 'text' should hold strings, but there is null"),
-        (b'{"text": "a", "labels": [1]}', "the field 'labels' should hold strings, but there is a number"),
-        (b'{"text": "a", "labels": {"x": 1}}', "the field 'labels' should hold strings, but there is an object"),
+        (b'{"text": 7}', "the field 'text' must be a string, but was a number"),
+        (b'{"text": null}', "the field 'text' must be a string, but was null"),
+        (b'{"text": "a", "labels": [1]}', "the field 'labels' must be a string, but was a number"),
+        (b'{"text": "a", "labels": {"x": 1}}', "the field 'labels' must be a string, but was an object"),
         (b'{"text": "a\\u0000"}', "the field 'text' holds a zero character"),
-        (b'{"text": "a\\ud83d"}', "the field 'text' holds half a character (a lone surrogate), as texts do that were cut off"),
+        (b'{"text": "a\\ud83d"}', "the field 'text' holds half a character (a lone surrogate), as truncated texts do"),
         (b'{"text": "a\0"}', "not JSON (Invalid control character at character 11)"),
         (b'{"text": "\xff"}', "not UTF-8 (byte 0xff at position 10)"),
         (b'{"text": ' + b"[" * 100_000, "nested too deeply"),
@@ -235,7 +235,7 @@ def test_a_file_that_is_renamed_is_read_to_its_end_before_the_one_in_its_place(l
     assert file.take(3) == ["three", "half", "four"]
     assert file.position["line"] == 1
     assert len(file.said) == 1
-    assert "another file took its place" in file.said[0]
+    assert "was replaced by another file" in file.said[0]
 
 
 @pytest.mark.parametrize("content", ["new\n", "a much longer beginning\n"])
@@ -245,7 +245,7 @@ def test_a_file_that_is_emptied_or_written_anew_is_read_from_its_start(log, cont
     log.write_text(content)
     assert file.take(1) == [content.rstrip()]
     assert len(file.said) == 1
-    assert "cut short or written anew" in file.said[0]
+    assert "truncated or rewritten" in file.said[0]
 
 
 def test_a_file_renamed_or_copied_while_nobody_followed_is_found_again(log):
@@ -257,7 +257,7 @@ def test_a_file_renamed_or_copied_while_nobody_followed_is_found_again(log):
     again = Watched(log, file.position, follow=False)
     assert again.take(2) == ["three", "four"]
     assert (again.position["line"], again.position["offset"]) == (1, len("four\n"))
-    assert "is log.jsonl.1 now" in again.said[0]
+    assert "was rotated to log.jsonl.1" in again.said[0]
 
 
 def test_another_file_by_the_same_name_is_noticed(log):
@@ -266,7 +266,7 @@ def test_another_file_by_the_same_name_is_noticed(log):
     log.write_text("one\nother\nthree\n")
     again = Watched(log, file.position, follow=False)
     assert again.take(3) == ["one", "other", "three"]
-    assert "is another file" in again.said[0]
+    assert "is not the file learned from before" in again.said[0]
 
 
 def test_a_file_may_come_later(tmp_path):
@@ -293,7 +293,7 @@ def test_a_last_line_without_end_is_taken_when_it_is_whole_and_left_otherwise(tm
     append(path, '\n{"text": "thr')
     again = Watched(path, file.position, follow=False)
     assert again.take(1) == []
-    assert "not complete" in again.said[0]
+    assert "is incomplete" in again.said[0]
     append(path, 'ee"}\n')
     last = Watched(path, file.position, follow=False)
     assert last.take(1) == ['{"text": "three"}']
