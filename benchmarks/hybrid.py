@@ -21,7 +21,7 @@ from benchmarks.claims import Claim
 from benchmarks.searching import COLLECTIONS, Searched
 from semascope import LDA, Index
 from semascope.evaluation.ranking import randomization_test
-from semascope.retrieval.fusion import WITH_TOPICS, WITHOUT, Hybrid, Weights
+from semascope.retrieval.fusion import WITH_TOPICS, WITHOUT_TOPICS, Hybrid, Weights
 from semascope.retrieval.lsa_space import DIMENSIONS, space_of
 
 N_TOPICS = 128
@@ -144,7 +144,7 @@ def show(result: dict[str, Any]) -> None:
     harness.show(f"MAP in percent, mean over {result['starts']} starts; p against BM25", ("", *ways), rows)
     rows = [(name, *map(str, one["setting"]), f"{one['gain']:+.1f} %") for name, one in result["left_out"].items()]
     harness.show("Chosen without the collection", ("", "dimensions", "space", "topics", "gain on it"), rows)
-    harness.console.print(f"The package has {DIMENSIONS} dimensions, {WITH_TOPICS}, and without topics {WITHOUT}.")
+    harness.console.print(f"The package has {DIMENSIONS} dimensions, {WITH_TOPICS}, and without topics {WITHOUT_TOPICS}.")
 
 
 if __name__ == "__main__":

@@ -163,7 +163,7 @@ def test_documents_are_added_replaced_deleted_and_merged(run, changing, as_lines
     named = ["--id", "nr", "--text", "body", "--labels", "topic"]
     assert "5 documents" in run("index-add", changing, tmp_path / "more.jsonl", *named).out
     assert ids_of(run("search", changing, "platinum", "--json", "-k", 1, "--where", "label=platinum")) == ["e"]
-    assert "has a document 'e' already" in run("index-add", changing, tmp_path / "more.jsonl", *named).complaint
+    assert "already has a document 'e'" in run("index-add", changing, tmp_path / "more.jsonl", *named).complaint
     assert "5 documents" in run("index-add", changing, tmp_path / "more.jsonl", *named, "--replace").out
     ran = run("index-delete", changing, "e", "a")
     assert "3 documents" in ran.out
@@ -311,13 +311,13 @@ def test_a_document_without_words_is_like_no_other(run, as_lines, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ([""], "the query is empty: say what to look for."),
-        ([" \t"], "the query is empty: say what to look for."),
-        (["gold", "--by", "tfidf"], "there is no similarity 'tfidf': choose one of bm25, cosine, lsa,"),
-        (["gold", "--by", "lda"], "by='lda' goes by topics, and the index has none"),
-        (["gold", "--where", "color=red"], "there is no field 'color' to filter by; there are label, language, id,"),
+        ([""], "the query is empty; enter some words."),
+        ([" \t"], "the query is empty; enter some words."),
+        (["gold", "--by", "tfidf"], "unknown similarity 'tfidf': choose one of bm25, cosine, lsa,"),
+        (["gold", "--by", "lda"], "by='lda' needs topics, but the index has none"),
+        (["gold", "--where", "color=red"], "no field 'color' to filter by; the fields are label, language, id,"),
         (["gold", "--where", "language=de"], "there is no language 'de'"),
-        (["gold", "--language", "de"], "the index has one language without a name"),
+        (["gold", "--language", "de"], "the index has a single unnamed language"),
         (["--like", "zz"], "the index has no document 'zz'."),
     ],
     ids=str,
@@ -465,8 +465,8 @@ def test_files_that_are_not_there_are_named(run, index, queries, qrels, tmp_path
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["--by", "tfidf"], "there is no similarity 'tfidf'"),
-        (["--baseline", "tfidf"], "there is no similarity 'tfidf'"),
+        (["--by", "tfidf"], "unknown similarity 'tfidf'"),
+        (["--baseline", "tfidf"], "unknown similarity 'tfidf'"),
         (["--measures", "P@0"], "there is no measure 'P@0'"),
     ],
     ids=str,
@@ -484,4 +484,4 @@ def test_options_that_do_not_go_together_are_answered_with_the_usage(run, index,
     assert "say which with --by" in usage_of(run("evaluate-search", index, queries, qrels, "--run", written))
     nowhere = ["--by", "lsa", "--run", tmp_path / "no" / "x.run"]
     assert "there is no directory" in usage_of(run("evaluate-search", index, queries, qrels, *nowhere))
-    assert "is none of the runs" in run("evaluate-search", qrels, "--run-in", written, "--baseline", "bm25").err
+    assert "is not one of the runs" in run("evaluate-search", qrels, "--run-in", written, "--baseline", "bm25").err

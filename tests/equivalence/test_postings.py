@@ -18,7 +18,7 @@ from semascope import LDA, LSA, Analyzer, Corpus, Index
 from semascope.corpus.csr import CSR
 from semascope.corpus.shards import Shard, as_read_only, read_only
 from semascope.kernels import postings as kernels
-from semascope.retrieval.fusion import CANDIDATES, WITH_TOPICS, WITHOUT
+from semascope.retrieval.fusion import CANDIDATES, WITH_TOPICS, WITHOUT_TOPICS
 from semascope.retrieval.likelihood import likelihood_scores
 from semascope.retrieval.ranking import best_of
 from semascope.retrieval.segments import Postings
@@ -266,7 +266,7 @@ def test_hybrid_scores_are_those_of_dense_arrays(with_topics, chosen):
     parts = [all_scores(index, queries, by).astype(float) for by in ("bm25", "lsa")]
     likelihoods = all_scores(index, queries, "lda").astype(float) if with_topics else [None] * 3
     for number, (by_words, in_space, likelihood) in enumerate(zip(*parts, likelihoods, strict=True)):
-        weights = WITH_TOPICS if with_topics else WITHOUT
+        weights = WITH_TOPICS if with_topics else WITHOUT_TOPICS
         wanted = reference.hybrid_scores(by_words, in_space, likelihood, allowed, *weights, CANDIDATES)
         assert_allclose(found[number, allowed], wanted[allowed], atol=2e-4)
 

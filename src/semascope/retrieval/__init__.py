@@ -1,1 +1,1 @@
-"""Search: an index of documents, the ways to score them against a query, and their fusion."""
+"""Search: document index, similarities and their fusion."""

@@ -1,4 +1,4 @@
-"""Fisher kernels of PLSI: how alike two documents are in what they would have the model changed to.
+"""Fisher kernels of PLSI: similarity of documents by the gradients of their log-likelihood.
 
 With p̂(w|d) = n(d,w) / |d|, P(w|d) = Σ_z P(z|d) P(w|z) and r(d,w) = p̂(w|d) / P(w|d), every kernel is a sum of two parts,
 
@@ -13,8 +13,8 @@ independent draws ("iid") it is x_d(z) = P(z|d) Σ_w r(d,w) P(w|z), the next ite
     dfim, hofmann       Σ_d P(z|d)²                           Σ_d r(d,w)² P(z|d)²
     dfim, iid           Σ_dw n(d,w) [P(w|z) P(z|d) / P(w|d)]²  Σ_d n(d,w) [P(z|d) / P(w|d)]²
 
-that is of the identity in the coordinates 2√P, or of the diagonal of Fisher's information, added up over documents or over
-their words. The factors of P(z) and P(d) that the paper's formulas have besides cancel.
+that is, of the identity in the coordinates 2√P, or of the diagonal of the Fisher information, summed over documents or over
+their words. The other factors of P(z) and P(d) in the paper's formulas cancel.
 
 Reference: Chappelier & Eckard, PLSI: the true Fisher kernel and beyond (ECML 2009).
 """
@@ -44,26 +44,25 @@ INFORMATION = ("ifim", "dfim")
 PARTS = ("both", "z", "w")
 
 FLOOR = 1e-6
-"""Least P(topic | document) for "dfim", which divides by its squares: far less than one word of any document, far more than
-what EM lets underflow. It is worth up to three points of MAP. Without squares none is needed, and it would do harm: with many
-topics most documents share none with a query, and the floor would rank them."""
+"""Minimum P(topic | document) for "dfim", which divides by its squares: far below one word of any document, far above what
+underflows in EM. It gains up to three points of MAP. "ifim" has no squares, so a floor would only do harm: with many topics
+most documents share none with a query, and the floor would rank them."""
 
 
 class Fisher:
     """The twelve Fisher kernels between the documents of an index and queries.
 
-    What does not depend on a query is computed once, when a kernel first needs it, and shared by all.
+    Everything independent of a query is computed once, on first use, and shared by all kernels.
 
     Parameters
     ----------
     segments : sequence of TopicDocuments
-        The documents. Their information is added up over all segments.
+        The documents. Information is summed over all segments.
     topics : ndarray of shape (n_words, n_topics)
         P(word | topic).
     floor : float, default=1e-6
-        Smaller values of P(topic | document) and P(topic | query) are raised to this before anything is made of them; rows are
-        not divided by their new sums. Without it one document's vanishing topic can outweigh all else in "dfim", which divides
-        by squares of P(topic | document).
+        Minimum of P(topic | document) and P(topic | query); rows are not renormalized. Without it, a vanishing topic of one
+        document can outweigh all else in "dfim", which divides by squares of P(topic | document).
     """
 
     def __init__(self, segments: Sequence[TopicDocuments], topics: NDArray[np.floating], *, floor: float = FLOOR) -> None:
@@ -71,8 +70,8 @@ class Fisher:
         self._floor = floor
         self._segments = [segment.ready() for segment in segments]
         self._texts = [_Texts(segment.rows, segment.theta, self._topics, floor) for segment in self._segments]
-        pairs = zip(self._segments, self._texts, strict=True)
-        self._ratios = [as_read_only(texts.ratios[segment.by_word.places], np.float64) for segment, texts in pairs]
+        both = zip(self._segments, self._texts, strict=True)
+        self._ratios = [as_read_only(texts.ratios[segment.by_word.places], np.float64) for segment, texts in both]
 
     def scores(
         self,
@@ -89,42 +88,42 @@ class Fisher:
         Parameters
         ----------
         segment : int
-            Which of the segments.
-        queries : Rows
-            Counts of the words of queries.
+            Number of the segment.
+        queries : CSR
+            Word counts of the queries.
         theta : ndarray of shape (n_queries, n_topics)
-            P(topic | query), as folding in gives it.
+            P(topic | query) from folding in.
         process : {"hofmann", "iid"}, default="hofmann"
-            Whether a document is one observation, as Hofmann has it, or each of its words is.
+            Whether an observation is a document, as in Hofmann, or each of its words.
         information : {"ifim", "dfim"}, default="ifim"
-            What stands for Fisher's information: the identity, in coordinates that are square roots, or its diagonal.
+            Approximation of the Fisher information: the identity in square-root coordinates, or its diagonal.
         part : {"both", "z", "w"}, default="both"
             The part of P(topic), that of P(word | topic), or their sum.
 
         Returns
         -------
         ndarray of shape (n_queries, n_documents)
-            Never NaN or infinite. A document or query without words has zeros in the part of words.
+            Always finite. The word part of a document or query without words is zero.
         """
         _check_is_one_of(process=(process, PROCESSES), information=(information, INFORMATION), part=(part, PARTS))
-        asked = _Texts(read_only(queries), theta, self._topics, self._floor)
+        query_texts = _Texts(read_only(queries), theta, self._topics, self._floor)
         metric = self._identity if information == "ifim" else self._hofmann if process == "hofmann" else self._iid
         if part == "z":
-            return self._by_topics(segment, asked, metric, process)
+            return self._by_topics(segment, query_texts, metric, process)
         if part == "w":
-            return self._by_words(segment, asked, metric)
-        return self._by_topics(segment, asked, metric, process) + self._by_words(segment, asked, metric)
+            return self._by_words(segment, query_texts, metric)
+        return self._by_topics(segment, query_texts, metric, process) + self._by_words(segment, query_texts, metric)
 
-    def _by_topics(self, segment: int, asked: _Texts, metric: _Metric, process: str) -> NDArray[np.float64]:
-        mine, theirs = (one.theta if process == "hofmann" else one.next_theta for one in (self._texts[segment], asked))
-        return np.ascontiguousarray(multiply(mine, (theirs * metric.topics).T).T)
+    def _by_topics(self, segment: int, query_texts: _Texts, metric: _Metric, process: str) -> NDArray[np.float64]:
+        ours, theirs = (one.theta if process == "hofmann" else one.next_theta for one in (self._texts[segment], query_texts))
+        return np.ascontiguousarray(multiply(ours, (theirs * metric.topics).T).T)
 
-    def _by_words(self, segment: int, asked: _Texts, metric: _Metric) -> NDArray[np.float64]:
+    def _by_words(self, segment: int, query_texts: _Texts, metric: _Metric) -> NDArray[np.float64]:
         texts, by_word = self._texts[segment], self._segments[segment].by_word
-        scores = np.zeros((len(asked.theta), len(texts.theta)))
-        numbers = numbers_of(asked.rows.words, by_word)
+        scores = np.zeros((len(query_texts.theta), len(texts.theta)))
+        numbers = numbers_of(query_texts.rows.words, by_word)
         add_shared_words(
-            asked.rows.ends, asked.rows.words, asked.ratios, asked.theta, metric.words,
+            query_texts.rows.ends, query_texts.rows.words, query_texts.ratios, query_texts.theta, metric.words,
             numbers, by_word.ends, by_word.documents, self._ratios[segment], texts.theta, scores,
         )  # fmt: skip
         return scores
@@ -146,7 +145,7 @@ class Fisher:
         return _Metric.of(np.einsum("wz,wz,wz->z", self._topics, self._topics, by_word), by_word)
 
     def _information(self, weights_of: Callable[[_Texts], NDArray[np.float64]]) -> NDArray[np.float64]:
-        """Add up the information of each P(word | topic) over all documents, given the weights of their entries."""
+        """Sum the information of each P(word | topic) over all documents, with given weights of their entries."""
         sums = np.zeros(self._topics.shape)
         for segment, texts in zip(self._segments, self._texts, strict=True):
             words, ends, documents, places = segment.by_word
@@ -155,22 +154,22 @@ class Fisher:
 
 
 class _Metric(NamedTuple):
-    """What products of derivatives are weighted by: those by P(z), float64[k], and those by P(w|z), float64[v, k]."""
+    """Weights of products of derivatives: by P(z), float64[k], and by P(w|z), float64[v, k]."""
 
     topics: NDArray[np.float64]
     words: NDArray[np.float64]
 
     @classmethod
     def of(cls, topics: NDArray[np.float64], words: NDArray[np.float64]) -> _Metric:
-        """Take the inverse of diagonal information."""
+        """Return the inverse of diagonal information."""
         return cls(inverse(topics), as_read_only(inverse(words), np.float64))
 
 
 class _Texts:
-    """Documents, or queries, with what every kernel makes of them.
+    """Documents or queries, with the quantities that all kernels need.
 
-    theta    float64[n, k]   P(topic | text), none below the floor
-    inverse  float64[nnz]    1 / P(word | text) of each entry; zero for words that no topic has
+    theta    float64[n, k]   P(topic | text), at least the floor
+    inverse  float64[nnz]    1 / P(word | text) of each entry; zero for words in no topic
     ratios   float64[nnz]    p̂(word | text) / P(word | text)
     """
 
@@ -185,7 +184,7 @@ class _Texts:
 
     @cached_property
     def next_theta(self) -> NDArray[np.float64]:
-        """P(topic | text) after one more pass of EM."""
+        """P(topic | text) after one more iteration of EM."""
         sums = np.empty(self.theta.shape)
         project_documents(self.rows.ends, self.rows.words, self.ratios, self._topics, sums)
         return self.theta * sums

@@ -1,4 +1,4 @@
-"""Scores by words in common: statistics of the collection, BM25, and the cosine of weighted counts."""
+"""Lexical similarities (BM25 and TF-IDF cosine) and the collection statistics they need."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 SATURATION, NORMALIZATION = 1.5, 0.75
-"""What BM25 calls k1 and b."""
+"""Parameters k1 and b of BM25."""
 
 
-class ByPostings(ABC):
-    """Sums of weights of words that a query and a document have in common."""
+class PostingScorer(ABC):
+    """Sum of the weights of the words that a query and a document share."""
 
-    together = 8
-    least = 0.0
+    batch_size = 8
+    min_score = 0.0
 
     def __init__(self, segments: Sequence[Segment], words: CollectionStats) -> None:
         self._segments = segments
@@ -45,19 +45,19 @@ class ByPostings(ABC):
 
     @abstractmethod
     def _of_segment(self, segment: Segment, local: NDArray[np.int32]) -> NDArray[np.float32]:
-        """The weight of each posting."""
+        """Return the weight of each posting."""
 
     @abstractmethod
     def _factors(self, queries: CSR) -> NDArray[Any]:
-        """What the postings of each word of a query are multiplied by."""
+        """Return the factor of each word of the queries."""
 
 
-class BM25(ByPostings):
-    """BM25 as Lucene has it: Σ_w n_qw log(1 + (D − d_w + ½)/(d_w + ½)) n_dw / (n_dw + k1 (1 − b + b |d| / mean |d|))."""
+class BM25(PostingScorer):
+    """BM25 as in Lucene: Σ_w n_qw log(1 + (D − d_w + ½)/(d_w + ½)) n_dw / (n_dw + k1 (1 − b + b |d| / mean |d|))."""
 
     def _of_segment(self, segment: Segment, local: NDArray[np.int32]) -> NDArray[np.float32]:
-        met = self._words.documents
-        rarity = np.log1p((self._words.n_documents - met + 0.5) / (met + 0.5))
+        documents = self._words.documents
+        rarity = np.log1p((self._words.n_documents - documents + 0.5) / (documents + 0.5))
         weights = np.empty(len(segment.postings.documents), np.float32)
         mean_length = max(self._words.mean_length, 1e-9)
         of_word = as_read_only(_in_segment(rarity, segment, local), np.float32)
@@ -68,12 +68,12 @@ class BM25(ByPostings):
         return queries.counts
 
 
-class Cosine(ByPostings):
-    """The cosine of counts that are weighted by log(D / d_w) + 1: the vector space model."""
+class Cosine(PostingScorer):
+    """Cosine of counts weighted by log(D / d_w) + 1: the vector space model."""
 
     def __init__(self, segments: Sequence[Segment], words: CollectionStats) -> None:
         rarity = np.log(max(words.n_documents, 1) / np.maximum(words.documents, 1)) + 1
-        self._rarity = np.where(words.documents > 0, rarity, 0.0)  # words that no document has are as none
+        self._rarity = np.where(words.documents > 0, rarity, 0.0)  # zero for words in no document
         super().__init__(segments, words)
 
     def _of_segment(self, segment: Segment, local: NDArray[np.int32]) -> NDArray[np.float32]:
@@ -90,7 +90,7 @@ class Cosine(ByPostings):
 
 
 def _in_segment(of_word: NDArray[np.float64], segment: Segment, local: NDArray[np.int32]) -> NDArray[Any]:
-    """What is known of all words, in the order of a segment."""
+    """Return values of all words in the word order of a segment."""
     mine = np.zeros(segment.corpus.n_words)
     has = local >= 0
     mine[local[has]] = of_word[has]
@@ -99,13 +99,13 @@ def _in_segment(of_word: NDArray[np.float64], segment: Segment, local: NDArray[n
 
 @dataclass(frozen=True, eq=False)
 class CollectionStats:
-    """Words of an index, with what is known of them in all documents that were not deleted.
+    """Words of an index and their statistics over all documents that were not deleted.
 
-    lexicon      the words of the first segment, then those that later ones brought, then those that only models know
-    local        of each segment, the number there of each word, -1 where it does not have it
-    documents    int64[v], documents that have the word
-    n_documents  documents in all
-    n_tokens     their words in all
+    lexicon      words of the first segment, then new words of the later ones, then words that only models know
+    local        for each segment, the number of each word there, or -1
+    documents    int64[v], document frequencies
+    n_documents  number of documents
+    n_tokens     number of tokens
     """
 
     lexicon: Lexicon
@@ -116,32 +116,32 @@ class CollectionStats:
 
     @property
     def mean_length(self) -> float:
-        """Words of a document, in the mean."""
+        """Mean document length."""
         return self.n_tokens / max(self.n_documents, 1)
 
     @classmethod
     def of(
         cls, segments: Sequence[Segment], alive: Sequence[NDArray[np.bool_]], more: Sequence[Lexicon] = ()
     ) -> CollectionStats:
-        """Put the words of segments together, and more words that queries may have: those of models."""
+        """Merge the words of segments and `more` words that queries may have, those of models."""
         lexicon = _merge([*(segment.corpus.lexicon for segment in segments), *more])
         local = [as_read_only(lexicon.numbers_in(segment.corpus.lexicon), np.int32) for segment in segments]
         documents, n_tokens = np.zeros(len(lexicon), np.int64), 0.0
         for segment, kept, numbers in zip(segments, alive, local, strict=True):
-            counted = np.diff(segment.postings.ends)
+            frequencies = np.diff(segment.postings.ends)
             for deleted in np.flatnonzero(~kept):
                 first, last = segment.corpus.rows.ends[deleted : deleted + 2]
-                counted[segment.corpus.rows.words[first:last]] -= 1
+                frequencies[segment.corpus.rows.words[first:last]] -= 1
             has = numbers >= 0
-            documents[has] += np.maximum(counted[numbers[has]], 0)  # postings of unknown origin need not be those of the rows
+            documents[has] += np.maximum(frequencies[numbers[has]], 0)  # untrusted postings may disagree with the rows
             n_tokens += float(np.sum(segment.lengths[kept], dtype=np.float64))
         return cls(lexicon, local, documents, int(sum(np.sum(kept) for kept in alive)), n_tokens)
 
 
 def _merge(lexicons: Sequence[Lexicon]) -> Lexicon:
-    """The words of the first lexicon, then those of the others that are new; languages are those of all.
+    """Return the words of the first lexicon, then the new ones of the others, with the languages of all.
 
-    One language without a name may be any one language, where there are no more.
+    If every lexicon has one language, an unnamed one is taken to be the named one.
     """
     languages = tuple(dict.fromkeys(language for lexicon in lexicons for language in lexicon.languages))
     if len(languages) == 2 and NAMELESS[0] in languages and all(len(lexicon.languages) == 1 for lexicon in lexicons):

@@ -1,6 +1,6 @@
-"""How likely documents make the words of a query, under a topic model. Queries need not be folded in for this.
+"""Query likelihood and KL divergence under a topic model. Queries need not be folded in.
 
-P(word | document) is a product of two tables, of which only the columns of words in the queries at hand are made, in blocks.
+P(word | document) is a product of two tables; only the words of the queries are computed, in blocks.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 WORDS = 512
-"""Words of a block."""
+"""Words in a block."""
 
 MU, SHARE = 1000.0, 0.85
-"""Words of the background that a document is given, and the share of its own words so smoothed; Wei & Croft (2006) have 0.7."""
+"""Dirichlet pseudo-counts from the background, and weight of the smoothed document (0.7 in Wei & Croft, 2006)."""
 
 
 def kl_scores(
@@ -37,9 +37,9 @@ def kl_scores(
     *,
     published: bool = False,
 ) -> NDArray[np.float64]:
-    """Score documents by how little the words of a query diverge from theirs: S_KL(d,q) = Σ_w p̂(w|q) log(P(w|d) / p̂(w|q)).
+    """Score documents by negative KL divergence from the query: S_KL(d,q) = Σ_w p̂(w|q) log(P(w|d) / p̂(w|q)).
 
-    Words with neither background nor topic are left out.
+    Words with neither background nor topic are skipped.
 
     Parameters
     ----------
@@ -47,32 +47,32 @@ def kl_scores(
         The documents to score.
     topics : ndarray of shape (n_words, n_topics)
         P(word | topic).
-    queries : Rows
-        Counts of the words of queries.
+    queries : CSR
+        Word counts of the queries.
     background : ndarray of shape (n_words,)
         P(word) in all documents.
     smoothing : float, default=0.5
-        Share of the background in P(w|d). Zero leaves P(w|d) as it is, but no smaller than 1e-100.
+        Weight of the background in P(w|d). With zero, P(w|d) is only bounded below by 1e-100.
     published : bool, default=False
-        Take P(w|d) as it is, and leave out words where that is zero, as Chappelier & Eckard (2009) have it. This rewards
-        documents that do not have the words, and so depends on when numbers underflow.
+        Use P(w|d) unsmoothed and skip words where it is zero, as in Chappelier & Eckard (2009). This rewards documents that
+        lack the words, so it depends on when numbers underflow.
 
     Returns
     -------
     ndarray of shape (n_queries, n_documents)
     """
-    asked, shares = _Asked(queries, topics, background), shares_of(queries)
-    weights, entropies = asked.table(shares), asked.table(xlogy(shares, shares))
+    terms, shares = _QueryTerms(queries, topics, background), shares_of(queries)
+    weights, entropies = terms.table(shares), terms.table(xlogy(shares, shares))
     mix, least = (0.0, 0.0) if published else (smoothing, SMALLEST)
 
     def of_block(words: slice, rows: slice) -> Any:
-        p = ((1 - mix) * asked.topics[words]) @ documents.theta[rows].T
-        p += mix * asked.background[words, None]
+        p = ((1 - mix) * terms.topics[words]) @ documents.theta[rows].T
+        p += mix * terms.background[words, None]
         np.maximum(p, least, out=p)
-        met = p > 0
-        return weights[:, words] @ np.log(p, out=np.zeros_like(p), where=met) - entropies[:, words] @ met
+        positive = p > 0
+        return weights[:, words] @ np.log(p, out=np.zeros_like(p), where=positive) - entropies[:, words] @ positive
 
-    return asked.sums(of_block, len(documents.theta))
+    return terms.sums(of_block, len(documents.theta))
 
 
 def likelihood_scores(
@@ -86,38 +86,38 @@ def likelihood_scores(
     """Score documents by the likelihood of a query: Σ_w n(q,w) log(share (n(d,w) + mu P(w)) / (|d| + mu) + (1 - share) P(w|d)).
 
     The document's own words, smoothed by the background, are mixed with those of its topics (Wei & Croft, LDA-based document
-    models for ad-hoc retrieval, 2006). Words with neither background nor topic are left out.
+    models for ad-hoc retrieval, 2006). Words with neither background nor topic are skipped.
 
     Parameters
     ----------
     documents, topics, queries, background
         As in `kl_scores`.
     mu : float, default=1000
-        How many words of the background each document is given.
+        Dirichlet pseudo-counts from the background.
     share : float, default=0.85
-        Share of the document's own words, smoothed; the rest is the topic model's.
+        Weight of the smoothed document; the rest is that of the topic model.
 
     Returns
     -------
     ndarray of shape (n_queries, n_documents)
     """
-    documents, asked = documents.ready(), _Asked(queries, topics, background)
-    by_word, weights = documents.by_word, asked.table(queries.counts)
-    of_one = share / np.maximum(lengths_of(documents.rows) + mu, SMALLEST)  # what one word is worth in each document
+    documents, terms = documents.ready(), _QueryTerms(queries, topics, background)
+    by_word, weights = documents.by_word, terms.table(queries.counts)
+    of_one = share / np.maximum(lengths_of(documents.rows) + mu, SMALLEST)  # weight of one word in each document
     own = as_read_only(documents.rows.counts[by_word.places] * of_one[by_word.documents], np.float64)
-    numbers = numbers_of(asked.words, by_word)
+    numbers = numbers_of(terms.words, by_word)
 
     def of_block(words: slice, rows: slice) -> Any:
-        p = ((1 - share) * asked.topics[words]) @ documents.theta[rows].T
-        p += np.outer(mu * asked.background[words], of_one[rows])
+        p = ((1 - share) * terms.topics[words]) @ documents.theta[rows].T
+        p += np.outer(mu * terms.background[words], of_one[rows])
         add_entries(numbers[words], by_word.ends, by_word.documents, own, rows.start, p)
         return weights[:, words] @ np.log(np.maximum(p, SMALLEST))
 
-    return asked.sums(of_block, len(documents.theta))
+    return terms.sums(of_block, len(documents.theta))
 
 
-class _Asked:
-    """The distinct words of some queries, and what is known of them.
+class _QueryTerms:
+    """Distinct words of some queries, with their probabilities.
 
     words       int32[u]        ascending
     topics      float64[u, k]   P(word | topic)
@@ -132,13 +132,13 @@ class _Asked:
         self._known = (self.background > 0) | self.topics.any(axis=1)
 
     def table(self, values: NDArray[Any]) -> Any:
-        """Values of the entries of queries as a sparse matrix of queries × words, without words of which nothing is known."""
+        """Return values of query entries as a sparse matrix of queries × words, without unknown words."""
         known = np.where(self._known[self._columns], values, 0.0)
         shape = (len(self._ends) - 1, len(self.words))
         return sparse.csr_array((known, self._columns, self._ends), shape=shape).tocsc()
 
     def sums(self, of_block: Callable[[slice, slice], Any], n_documents: int) -> NDArray[np.float64]:
-        """Add up, over blocks of words, what is given for a block of words and of documents."""
+        """Return the sum over blocks of words of `of_block`, a function of slices of words and of documents."""
         scores = np.zeros((len(self._ends) - 1, n_documents))
 
         def of_rows(rows: slice) -> None:

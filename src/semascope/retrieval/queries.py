@@ -1,4 +1,4 @@
-"""Queries: texts as counts of the words of an index."""
+"""Queries: word counts over the vocabulary of an index."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Queries:
-    """Queries over the words of an index.
+    """Queries over the vocabulary of an index.
 
-    rows     their words, by query
-    unknown  of each query, its words that no document has
+    rows     word counts by query
+    unknown  words of each query that no document has
     """
 
     rows: CSR
@@ -34,7 +34,7 @@ class Queries:
         return len(self.unknown)
 
     def part(self, first: int, last: int) -> CSR:
-        """Rows of some queries."""
+        """Return the rows of some queries."""
         ends = self.rows.ends[first : last + 1]
         return CSR(
             as_read_only(ends - ends[0], np.int64), self.rows.words[ends[0] : ends[-1]], self.rows.counts[ends[0] : ends[-1]]
@@ -42,14 +42,14 @@ class Queries:
 
 
 class QueryReader:
-    """Reads queries as the documents of an index were read.
+    """Reader of queries with the analyzers of the documents of an index.
 
     Parameters
     ----------
     lexicon : Lexicon
         The words of the index.
     analyzers : Analyzer or dict of language to Analyzer, optional
-        What made words of the documents; none where these were counts.
+        Analyzers of the documents; None if these were counts.
     """
 
     def __init__(self, lexicon: Lexicon, analyzers: Analyzers | None) -> None:
@@ -58,32 +58,32 @@ class QueryReader:
         self._numbers: dict[str, dict[str, int]] = {}
 
     def read(self, texts: Sequence[str], language: str | None = None) -> Queries:
-        """Count the words of queries; those of a language only, or where none is named of all that the index has."""
-        languages = self._lexicon.languages if language is None else (self._known(language),)
-        counted = [self._counted(text, languages) for text in texts]
+        """Count the words of queries in one language, or by default in all languages of the index."""
+        languages = self._lexicon.languages if language is None else (self._resolve_language(language),)
+        counted = [self._count(text, languages) for text in texts]
         return Queries(rows_of([found for found, _ in counted]), [unknown for _, unknown in counted])
 
     def words(self, text: str, language: str) -> list[str]:
-        """Return the words of a text, as an index has them."""
+        """Return the words of a text, as in the index."""
         return analyzer_of(self._analyzers, language).words(text)
 
-    def _known(self, language: str) -> str:
+    def _resolve_language(self, language: str) -> str:
         if not self._lexicon.is_named:
-            msg = f"the index has one language without a name, so leave out language={language!r}."
+            msg = f"the index has a single unnamed language; omit language={language!r}."
             raise InputError(msg)
         return self._lexicon.languages[self._lexicon.number_of(language)]
 
-    def _counted(self, text: str, languages: Sequence[str]) -> tuple[dict[int, int], list[str]]:
+    def _count(self, text: str, languages: Sequence[str]) -> tuple[dict[int, int], list[str]]:
         found: dict[int, int] = {}
-        missing: dict[str, None] = {}
+        unknown: dict[str, None] = {}
         for language in languages:
             numbers = self._numbers_of(language)
             for word, count in Counter(self.words(text, language)).items():
                 if word in numbers:
                     found[numbers[word]] = count
                 else:
-                    missing[word] = None
-        return found, [] if found and len(languages) > 1 else list(missing)
+                    unknown[word] = None
+        return found, [] if found and len(languages) > 1 else list(unknown)
 
     def _numbers_of(self, language: str) -> dict[str, int]:
         if language not in self._numbers:
@@ -93,7 +93,7 @@ class QueryReader:
 
 
 def rows_of(counted: Sequence[dict[int, int]]) -> CSR:
-    """Rows of counts by word number."""
+    """Build rows from counts by word number."""
     ends = np.cumsum([0, *(len(one) for one in counted)])
     ordered = [sorted(one.items()) for one in counted]
     words: NDArray[np.int32] = np.fromiter((word for one in ordered for word, _ in one), np.int32, int(ends[-1]))

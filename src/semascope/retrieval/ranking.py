@@ -1,4 +1,4 @@
-"""From scores to the best documents of each query, on all cores."""
+"""Ranking: the best documents of each query by score, on all cores."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ if TYPE_CHECKING:
 
 
 class Scorer(Protocol):
-    """A way to score documents."""
+    """Similarity that scores documents against queries."""
 
     @property
-    def together(self) -> int:
-        """Queries that are best scored at once."""
+    def batch_size(self) -> int:
+        """Number of queries to score at once."""
 
     @property
-    def least(self) -> float:
-        """Documents with a score of at most this are no answer at all."""
+    def min_score(self) -> float:
+        """Documents must score above this to be ranked."""
 
     def fill(self, queries: CSR, scores: NDArray[np.float32], allowed: NDArray[np.bool_]) -> None:
-        """Write the score of every document of the index, segment after segment, for each of some queries.
+        """Write the score of every document of the index, segment after segment, for each query.
 
-        Documents that are not allowed will not be asked for; what stands for them does not matter.
+        Scores of documents that are not allowed are ignored.
         """
 
 
 class Ranking(NamedTuple):
-    """The best documents of a query, best first.
+    """Best documents of a query, best first.
 
-    numbers  int32[m]     counted over all segments
+    numbers  int32[m]     document numbers over all segments
     scores   float32[m]
     """
 
@@ -46,24 +46,24 @@ class Ranking(NamedTuple):
     scores: NDArray[np.float32]
 
 
-ROOM = 1 << 24
-"""Most scores that a thread holds at once."""
+MAX_SCORES = 1 << 24
+"""Maximum number of scores in memory per thread."""
 
 
 def rank_documents(scorer: Scorer, queries: Queries, n_documents: int, allowed: NDArray[np.bool_], k: int) -> list[Ranking]:
-    """Return the k best documents of each query among those that are allowed. A query without known words has none."""
+    """Return the k best allowed documents of each query; none for a query without known words."""
     k = min(k, n_documents)
-    together = max(1, min(scorer.together, ROOM // max(n_documents, 1)))
-    firsts, kept = range(0, len(queries), together), local()
+    batch_size = max(1, min(scorer.batch_size, MAX_SCORES // max(n_documents, 1)))
+    firsts, buffers = range(0, len(queries), batch_size), local()
 
     def work(first: int) -> list[Ranking]:
-        part = queries.part(first, min(first + together, len(queries)))
-        if not hasattr(kept, "scores"):  # fresh memory is dear
-            kept.scores = np.empty((min(together, len(queries)), n_documents), np.float32)
-        scores = kept.scores[: len(part.ends) - 1]
+        part = queries.part(first, min(first + batch_size, len(queries)))
+        if not hasattr(buffers, "scores"):  # allocating fresh memory is slow
+            buffers.scores = np.empty((min(batch_size, len(queries)), n_documents), np.float32)
+        scores = buffers.scores[: len(part.ends) - 1]
         scorer.fill(part, scores, allowed)
         known = np.diff(part.ends) > 0
-        return [best_of(row, allowed, k if has else 0, scorer.least) for row, has in zip(scores, known, strict=True)]
+        return [best_of(row, allowed, k if has else 0, scorer.min_score) for row, has in zip(scores, known, strict=True)]
 
     if len(firsts) <= 1:
         return [found for first in firsts for found in work(first)]
@@ -71,17 +71,17 @@ def rank_documents(scorer: Scorer, queries: Queries, n_documents: int, allowed: 
         return [found for part in pool.map(work, firsts) for found in part]
 
 
-STEP = 61
-"""One score in so many is looked at to know what is good enough; a prime, so that no order of documents is in step with it."""
+STRIDE = 61
+"""Stride of the sample of scores that estimates the threshold; a prime, so that no periodic order is in step with it."""
 
 
-def best_of(scores: NDArray[np.float32], allowed: NDArray[np.bool_], k: int, least: float) -> Ranking:
-    """Return the k best scores above the least."""
+def best_of(scores: NDArray[np.float32], allowed: NDArray[np.bool_], k: int, min_score: float) -> Ranking:
+    """Return the k best documents with scores above `min_score`."""
     numbers, best = np.empty(k, np.int32), np.empty(k, np.float32)
-    if STEP <= k < len(scores) // 10:
-        some = np.where(allowed[::STEP], scores[::STEP], -np.inf)
-        good_enough = np.partition(some, -(3 * k // STEP))[-(3 * k // STEP)]  # about 3 k are better than that
-        if best_scores(scores, allowed, float(max(good_enough, least)), numbers, best) == k:
+    if STRIDE <= k < len(scores) // 10:
+        sample = np.where(allowed[::STRIDE], scores[::STRIDE], -np.inf)
+        threshold = np.partition(sample, -(3 * k // STRIDE))[-(3 * k // STRIDE)]  # about 3 k are better than that
+        if best_scores(scores, allowed, float(max(threshold, min_score)), numbers, best) == k:
             return Ranking(numbers, best)
-    found = best_scores(scores, allowed, least, numbers, best) if k else 0
+    found = best_scores(scores, allowed, min_score, numbers, best) if k else 0
     return Ranking(numbers[:found], best[:found])

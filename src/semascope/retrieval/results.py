@@ -1,4 +1,4 @@
-"""What a search gives."""
+"""Search results."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Hit:
-    """A document that was found.
+    """Document found by a search.
 
-    id       its identifier
-    title    its title, "" where it has none
-    score    how well it fits, by the similarity that was asked for
-    snippet  the passage that shows best why, where the index has texts
-    labels   its labels
+    id       identifier
+    title    title, or ""
+    score    score by the similarity of the search
+    snippet  best passage, if the index has texts
+    labels   labels
     """
 
     id: str
@@ -34,7 +34,7 @@ class Hit:
     labels: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain values."""
+        """Return plain values."""
         plain: dict[str, Any] = {"id": self.id, "title": self.title, "score": self.score, "labels": list(self.labels)}
         if self.snippet is not None:
             plain["snippet"] = self.snippet.text
@@ -44,11 +44,11 @@ class Hit:
 
 @dataclass(frozen=True, eq=False)
 class QueryWords:
-    """The words of a query.
+    """Words of a query.
 
-    numbers  int32[m], of those that the index knows
-    words    the words of the index, as they were when it was searched
-    unknown  the others
+    numbers  int32[m], numbers of the known words
+    words    words of the index at the time of the search
+    unknown  unknown words
     """
 
     numbers: NDArray[np.int32]
@@ -57,12 +57,12 @@ class QueryWords:
 
 
 class Hits(list[Hit]):
-    """Documents that were found, best first; a list that notebooks show as a table.
+    """List of hits, best first, which notebooks show as a table.
 
     Attributes
     ----------
     query : QueryWords or None
-        What was looked for; `Index.explain` compares the documents with it.
+        Words of the query, as used by `Index.explain`.
 
     Examples
     --------
@@ -79,12 +79,12 @@ class Hits(list[Hit]):
 
     @property
     def known_words(self) -> list[str]:
-        """The words of the query that the index knows."""
+        """Words of the query that the index knows."""
         return [] if self.query is None else self.query.words.lexicon.words[self.query.numbers].to_list()
 
     @property
     def unknown_words(self) -> list[str]:
-        """The words of the query that are in no document."""
+        """Words of the query that are in no document."""
         return [] if self.query is None else list(self.query.unknown)
 
     def _repr_html_(self) -> str:
@@ -98,12 +98,12 @@ class Hits(list[Hit]):
 
 def _row(rank: int, hit: Hit) -> Markup:
     about = element(
-        "td", element("b", hit.title or hit.id), element("br"), None if hit.snippet is None else _marked(hit.snippet)
+        "td", element("b", hit.title or hit.id), element("br"), None if hit.snippet is None else _snippet_markup(hit.snippet)
     )
     return element("tr", element("td", rank), element("td", f"{hit.score:.3g}"), about, element("td", ", ".join(hit.labels)))
 
 
-def _marked(snippet: Snippet) -> Markup:
-    """A passage with its marked words: those of the query, and slanted those near it in meaning."""
+def _snippet_markup(snippet: Snippet) -> Markup:
+    """Return a passage as markup: words of the query marked, related words in italics."""
     tags = {"match": "mark", "related": "i"}
     return joined(piece if kind is None else element(tags[kind], piece) for piece, kind in snippet.pieces())

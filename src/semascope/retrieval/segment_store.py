@@ -1,4 +1,4 @@
-"""An index over time: documents are added and deleted, segments merge, and every change is on disk when it is made."""
+"""Segments of an index: adding, deleting and merging documents, with every change written to disk at once."""
 
 from __future__ import annotations
 
@@ -41,22 +41,22 @@ INDEX = Layout(
     facts=Record({"segments": ListOf(Text(), low=1, distinct=True), "models": ListOf(Text(), low=1, high=2, distinct=True)}),
     arrays={"alive_*": flags("n_documents")},
 )
-"""Beside its parts, which are segments and models, an index notes which documents were not deleted."""
+"""An index directory holds segments, models and masks of the documents that were not deleted."""
 
 KNOWN_SHARE = 0.5
-"""A model that was fitted to other documents must know so much of the words of these, or it is of no use to them."""
+"""Minimum proportion of tokens that a model fitted to other documents must know."""
 
 
 class IndexStats(NamedTuple):
-    """How large an index is.
+    """Size of an index.
 
-    documents          those that were not deleted
-    deleted_documents  those that were, and take room until segments are merged
-    segments           parts that were indexed at once
-    words              distinct words of its documents
-    dimensions         of the space of documents
-    topic_model        name of the class of the topic model; None without one
-    topics             topics of that
+    documents          documents that were not deleted
+    deleted_documents  deleted documents not yet removed by merging
+    segments           number of segments
+    words              distinct words of the documents
+    dimensions         dimensions of the LSA space
+    topic_model        class name of the topic model; None without one
+    topics             its number of topics
     """
 
     documents: int
@@ -69,16 +69,16 @@ class IndexStats(NamedTuple):
 
 
 class SegmentStore:
-    """The documents of an index, in segments of which each never changes.
+    """Documents of an index in immutable segments.
 
     Attributes
     ----------
     space : LSA
-        The space that documents and queries lie in.
+        LSA space of documents and queries.
     topics : TopicModel or None
-        The topic model to search by, if there is one.
+        Topic model to search with, if any.
     path : Path or None
-        Where the index lies on disk. Changes are made there, too.
+        Directory of the index, to which changes are written.
     """
 
     def __init__(
@@ -86,23 +86,23 @@ class SegmentStore:
     ) -> None:
         self.space, self.topics = space, topics
         self.path: Path | None = None
-        self._parts: dict[int, str] = {}  # of segments and models that are on disk, by identity
-        self._version: str | None = None  # of what is there
-        self._take(segments, alive)
+        self._parts: dict[int, str] = {}  # file names of segments and models on disk, by identity
+        self._version: str | None = None  # version on disk
+        self._set_segments(segments, alive)
 
     @classmethod
     def _of(cls, corpus: Corpus, space: LSA, topics: TopicModel | None) -> Self:
         for model in (space, topics):
             if model is not None:
-                _check_knows(model, corpus)
-        segment = _segment(corpus, space, topics)
+                _check_vocabulary(model, corpus)
+        segment = _build_segment(corpus, space, topics)
         return cls([segment], [np.ones(corpus.n_documents, dtype=bool)], space, topics)
 
     # --- on disk -----------------------------------------------------------------------------------------------------------
 
     @classmethod
     def open(cls, path: str | Path) -> Self:
-        """Open a saved index; its documents are memory-mapped, not read."""
+        """Open a saved index, memory-mapped."""
         directory = open_directory(path, INDEX)
         home = Path(path)
         names, models = ([safe_filename(name, home) for name in directory.facts[kind]] for kind in ("segments", "models"))
@@ -112,8 +112,8 @@ class SegmentStore:
             for number, segment in enumerate(segments)
         ]
         loaded = [load(home / name) for name in models]
-        if problem := _problem_of_parts(segments, loaded) or (None if any(map(np.any, alive)) else "no document is left"):
-            msg = f"{home}: the parts of the index do not fit together: {problem}."
+        if problem := _find_inconsistency(segments, loaded) or (None if any(map(np.any, alive)) else "no document is left"):
+            msg = f"{home}: the parts of the index are inconsistent: {problem}."
             raise FormatError(msg)
         index = cls(segments, alive, loaded[0], loaded[1] if len(loaded) > 1 else None)
         index.path, index._version = home, directory.manifest.data
@@ -121,18 +121,18 @@ class SegmentStore:
         return index
 
     def save(self, path: str | Path) -> None:
-        """Write the index as a directory; a crash meanwhile leaves what was there before. Later changes are made there, too."""
+        """Write the index to a directory atomically. Later changes are written there, too."""
         home = Path(path)
         self._write(home, self._segments, self._alive, self._parts if self._is_at(home) else {})
 
     def _is_at(self, path: Path) -> bool:
-        """Tell whether what lies at a path is what was opened or written last."""
+        """Return whether a path holds the version that was opened or written last."""
         return is_directory_of(path) == INDEX.kind and open_directory(path, INDEX).manifest.data == self._version
 
     def _write(
         self, path: Path, segments: Sequence[Segment], alive: Sequence[NDArray[np.bool_]], there: Mapping[int, str]
     ) -> None:
-        """Write a version of the index: what is on disk already is kept, what is not is written."""
+        """Write a version of the index, keeping the parts that are on disk already."""
         parts: dict[int, str] = {}
         with writing(path, INDEX) as draft:
             models = [self.space] if self.topics is None else [self.space, self.topics]
@@ -151,32 +151,32 @@ class SegmentStore:
     # --- changing ----------------------------------------------------------------------------------------------------------
 
     def add(self, documents: Any, *, ids: Sequence[str] | None = None, replace: bool = False) -> None:
-        """Add documents: texts, what `semascope.read` gives, a frame, or a corpus.
+        """Add documents: texts, the result of `semascope.read`, a frame or a corpus.
 
-        They are folded into the space and the topics of the index, which stay as they are.
+        They are folded into the space and the topics of the index, which do not change.
 
         Parameters
         ----------
         ids : sequence of str, optional
-            Identifiers of texts; by default they are numbered on.
+            Identifiers of texts; by default consecutive numbers.
         replace : bool, default=False
-            Take the place of documents with the same ids. Without this, they are refused.
+            Replace documents with the same ids, which are otherwise rejected.
         """
         corpus = self._read(documents, ids)
         self._check_same_languages(corpus.lexicon)
         known = [id for id in corpus.ids.to_list() if id in self._numbers]
         if known and not replace:
-            msg = f"the index has a document {known[0]!r} already: give another id, or replace it (replace=True, --replace)."
+            msg = f"the index already has a document {known[0]!r}: choose another id, or replace it (replace=True, --replace)."
             raise InputError(msg)
-        segments = [*self._segments, _segment(corpus, self.space, self.topics)]
+        segments = [*self._segments, _build_segment(corpus, self.space, self.topics)]
         alive = [*self._without(known), np.ones(corpus.n_documents, dtype=bool)]
-        while len(segments) > 1 and _size(alive[-1]) >= _size(alive[-2]) / 2:  # so there are never many
+        while len(segments) > 1 and _size(alive[-1]) >= _size(alive[-2]) / 2:  # keeps the number of segments logarithmic
             last = merge_segments(segments[-2:], alive[-2:], CollectionStats.of(segments[-2:], alive[-2:]).lexicon)
             segments[-2:], alive[-2:] = [last], [np.ones(last.corpus.n_documents, dtype=bool)]
         self._change(segments, alive)
 
     def delete(self, ids: str | Iterable[str]) -> None:
-        """Delete documents. All must be there, or none is deleted."""
+        """Delete documents. If any id is unknown, none is deleted."""
         names = [ids] if isinstance(ids, str) else list(ids)
         for name in names:
             self.number_of(name)
@@ -186,7 +186,7 @@ class SegmentStore:
         self._change(self._segments, self._without(names))
 
     def merge(self) -> None:
-        """Make one segment of all, and be rid of deleted documents."""
+        """Merge all segments into one, and remove deleted documents."""
         if len(self._segments) > 1 or not self._allowed.all():
             segment = merge_segments(self._segments, self._alive, CollectionStats.of(self._segments, self._alive).lexicon)
             self._change([segment], [np.ones(segment.corpus.n_documents, dtype=bool)])
@@ -194,12 +194,12 @@ class SegmentStore:
     def _change(self, segments: Sequence[Segment], alive: Sequence[NDArray[np.bool_]]) -> None:
         if self.path is not None:
             if not self._is_at(self.path):
-                msg = f"{self.path}: was changed by others since this index was opened or saved; open it again."
+                msg = f"{self.path}: was changed by another process since it was opened or saved; open it again."
                 raise FormatError(msg)
             self._write(self.path, segments, alive, self._parts)
-        self._take(segments, alive)
+        self._set_segments(segments, alive)
 
-    def _take(self, segments: Sequence[Segment], alive: Sequence[NDArray[np.bool_]]) -> None:
+    def _set_segments(self, segments: Sequence[Segment], alive: Sequence[NDArray[np.bool_]]) -> None:
         self._segments, self._alive = list(segments), list(alive)
         self._borders = np.cumsum([0, *(segment.corpus.n_documents for segment in segments)])
         self._allowed = np.concatenate(self._alive)
@@ -211,17 +211,18 @@ class SegmentStore:
         return np.split(alive, self._borders[1:-1])
 
     def _check_same_languages(self, theirs: Lexicon) -> None:
-        """Words with the name of a language and words without are of no use to each other."""
+        """Check that both have named languages or both do not, as their words would never match."""
         mine = self._segments[0].corpus.lexicon
         if mine.is_named != theirs.is_named:
-            msg = f"in the index {describe_languages(mine.languages)}, but in the documents to add {describe_languages(theirs.languages)}."
+            ours, added = describe_languages(mine.languages), describe_languages(theirs.languages)
+            msg = f"in the index {ours}, but in the documents to add {added}."
             raise InputError(msg)
 
     def _read(self, documents: Any, ids: Sequence[str] | None) -> Corpus:
         documents = coerce_input(documents)
         are_texts = not isinstance(documents, Corpus) and (isinstance(documents, list | tuple) or is_texts(documents))
         if ids is not None and not are_texts:
-            msg = "ids go with texts; other documents bring their own."
+            msg = "ids can only be given with texts; other documents have their own."
             raise InputError(msg)
         if isinstance(documents, Corpus):
             return documents
@@ -233,7 +234,7 @@ class SegmentStore:
         ids = [next(fresh) for _ in documents] if ids is None else ids
         return Corpus.from_texts(documents, ids=ids, analyzer=analyzer, language=language or None)
 
-    # --- what is in it -----------------------------------------------------------------------------------------------------
+    # --- contents ----------------------------------------------------------------------------------------------------------
 
     def __len__(self) -> int:
         return int(self._allowed.sum())
@@ -244,11 +245,11 @@ class SegmentStore:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """Codes of the languages of its words; one without a name where there is only one."""
+        """Codes of the languages of the words; a single one may be unnamed."""
         return self._words.lexicon.languages
 
     def stats(self) -> IndexStats:
-        """Return how large the index is.
+        """Return the size of the index.
 
         Examples
         --------
@@ -268,11 +269,11 @@ class SegmentStore:
         )
 
     def has(self, id: str) -> bool:
-        """Tell whether the index has a document with this id."""
+        """Return whether the index has a document with this id."""
         return id in self._numbers
 
     def number_of(self, id: str) -> int:
-        """Return the number of a document from its id."""
+        """Return the number of a document by its id."""
         if id not in self._numbers:
             msg = f"the index has no document {id!r}."
             raise InputError(msg)
@@ -280,46 +281,46 @@ class SegmentStore:
 
     @property
     def ids(self) -> pl.Series:
-        """The identifiers of the documents, by number; those that were deleted have none."""
-        together = pl.concat([segment.corpus.ids for segment in self._segments])
-        return together.set(pl.Series(~self._allowed), None)
+        """Identifiers of the documents by number; null for deleted ones."""
+        ids = pl.concat([segment.corpus.ids for segment in self._segments])
+        return ids.set(pl.Series(~self._allowed), None)
 
     @property
     def _numbers(self) -> dict[str, int]:
         def numbers() -> dict[str, int]:
             return {id: number for number, id in enumerate(self.ids.to_list()) if id is not None}
 
-        return self._made("numbers", numbers)
+        return self._cached("numbers", numbers)
 
     @property
     def _words(self) -> CollectionStats:
         models = (self.space,) if self.topics is None else (self.space, self.topics)
         more = [model.require_lexicon() for model in models]
-        return self._made("words", lambda: CollectionStats.of(self._segments, self._alive, more))
+        return self._cached("words", lambda: CollectionStats.of(self._segments, self._alive, more))
 
     @property
     def _reader(self) -> QueryReader:
-        return self._made("reader", lambda: QueryReader(self._words.lexicon, self._analyzers))
+        return self._cached("reader", lambda: QueryReader(self._words.lexicon, self._analyzers))
 
     @property
     def _analyzers(self) -> Analyzers | None:
-        """What makes words of texts: of a model too, for languages that no document is in."""
+        """Analyzers of the documents, and of the model for languages that no document has."""
         corpus, model = self._segments[0].corpus, self.topics or self.space
         if not isinstance(model.analyzer_, Mapping):
             return corpus.analyzer
         own = {language: analyzer_of(corpus.analyzer or Analyzer(), language) for language in corpus.languages}
         return {**model.analyzer_, **own}
 
-    def _made(self, name: str, make: Callable[[], T]) -> T:
-        """Return what was made of the documents as they are now, or make it."""
+    def _cached(self, name: str, create: Callable[[], T]) -> T:
+        """Return a value cached for the current documents, or create it."""
         cache = self._cache
         if name not in cache:
-            cache[name] = make()
+            cache[name] = create()
         return cache[name]  # type: ignore[no-any-return]
 
 
-def _problem_of_parts(segments: Sequence[Segment], models: Sequence[Any]) -> str | None:
-    """Return what segments and models that were read are not to each other, if anything."""
+def _find_inconsistency(segments: Sequence[Segment], models: Sequence[Any]) -> str | None:
+    """Return how loaded segments and models are inconsistent, or None."""
     kinds = {SPACE: "LSA", TOPICS: "TopicModel"}
     for model, (name, kind) in zip(models, kinds.items(), strict=False):
         if vectors_by(model) != name or model.lexicon_ is None:
@@ -339,8 +340,8 @@ def _size(alive: NDArray[np.bool_]) -> int:
     return int(alive.sum())
 
 
-def _segment(corpus: Corpus, space: LSA, topics: TopicModel | None) -> Segment:
-    """Index documents, and place them in the space and among the topics."""
+def _build_segment(corpus: Corpus, space: LSA, topics: TopicModel | None) -> Segment:
+    """Build a segment with postings and vectors."""
     vectors: dict[str, NDArray[Any]] = {SPACE: unit_vectors(space.transform(corpus))}
     if topics is not None:
         vectors[TOPICS] = np.ascontiguousarray(_topics_of(topics, corpus), np.float32)
@@ -348,13 +349,13 @@ def _segment(corpus: Corpus, space: LSA, topics: TopicModel | None) -> Segment:
 
 
 def _topics_of(model: TopicModel, corpus: Corpus) -> NDArray[Any]:
-    """What a model found of the documents when it was fitted to them; others are folded in."""
+    """Return the fitted topics of the documents, or fold them in if the model was fitted to others."""
     own = model.corpus_["fingerprint"] == corpus.fingerprint and len(model.doc_topics_) == corpus.n_documents
     return np.asarray(model.doc_topics_ if own else model.transform(corpus))
 
 
-def _check_knows(model: Any, corpus: Corpus) -> None:
-    """See that a model has something to say of a corpus."""
+def _check_vocabulary(model: Any, corpus: Corpus) -> None:
+    """Check that a model knows enough of the words of a corpus."""
     if model.corpus_["fingerprint"] == corpus.fingerprint:
         return
     known = corpus.reindexed(model.require_lexicon()).n_tokens / max(corpus.n_tokens, 1)
@@ -364,5 +365,5 @@ def _check_knows(model: Any, corpus: Corpus) -> None:
 
 
 def vectors_by(model: Any) -> str | None:
-    """Return which vectors of documents an index has by a model; none where search does not use it."""
+    """Return the name of the document vectors of a model in an index; None if search does not use it."""
     return KINDS[model.kind].vectors if isinstance(model, Model) else None

@@ -1,6 +1,6 @@
-"""A segment of an index: documents that never change, with their words by document and by word, and where they lie.
+"""Segment of an index: immutable documents with their words by document and by word, and their vectors.
 
-On disk a segment is a corpus directory with some files more, so whatever reads a corpus can read a segment.
+On disk a segment is a corpus directory with additional files, so any reader of a corpus can read a segment.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ SEGMENT = LAYOUT.also(
         "vectors_*": numbers("n_documents", ANY, low=-1 - SLACK, high=1 + SLACK, dtypes=("float32",)),
     },
 )
-"""A corpus with some files more."""
+"""Layout of a corpus with additional files."""
 
 
 class Postings(NamedTuple):
-    """Which documents have a word, and how often.
+    """Documents and counts of each word.
 
-    ends       int64[v + 1]   postings of word w are [ends[w]:ends[w + 1]] of the two others
+    ends       int64[v + 1]   postings of word w are [ends[w]:ends[w + 1]] of the other two
     documents  int32[nnz]     ascending for each word
     counts     float32[nnz]
     """
@@ -55,28 +55,28 @@ class Postings(NamedTuple):
 
     @classmethod
     def of(cls, corpus: Corpus) -> Postings:
-        """Order the counts of a corpus by word."""
-        found = shard_of(corpus.rows, 0, 0, corpus.n_documents, corpus.n_words).by_word
+        """Build the postings of a corpus."""
+        by_word = shard_of(corpus.rows, 0, 0, corpus.n_documents, corpus.n_words).by_word
         ends = np.zeros(corpus.n_words + 1, np.int64)
-        ends[found.words + 1] = np.diff(found.ends)
-        counts = corpus.rows.counts[found.places]
+        ends[by_word.words + 1] = np.diff(by_word.ends)
+        counts = corpus.rows.counts[by_word.places]
         return cls(
-            as_read_only(np.cumsum(ends), np.int64), as_read_only(found.documents, np.int32), as_read_only(counts, np.float32)
+            as_read_only(np.cumsum(ends), np.int64), as_read_only(by_word.documents, np.int32), as_read_only(counts, np.float32)
         )
 
 
 @dataclass(frozen=True, eq=False)
 class Segment:
-    """Documents that never change.
+    """Immutable documents of an index.
 
     Parameters
     ----------
     corpus : Corpus
         The documents.
     postings : Postings
-        Their words, by word.
+        Their counts by word.
     vectors : dict of name to ndarray
-        Where the documents lie in the spaces of the index: a row for each document.
+        Their vectors in the spaces of the index, one row per document.
     """
 
     corpus: Corpus
@@ -85,12 +85,12 @@ class Segment:
 
     @cached_property
     def lengths(self) -> NDArray[np.float32]:
-        """Words of each document."""
+        """Length of each document."""
         rows = self.corpus.rows
         return as_read_only(shard_of(rows, 0, 0, self.corpus.n_documents, self.corpus.n_words).lengths, np.float32)
 
     def has_language(self, language: str) -> NDArray[np.bool_]:
-        """Tell which documents have a text in a language, which may be one that only other segments have."""
+        """Return which documents have a text in a language, possibly one that only other segments have."""
         if language in self.corpus.languages:
             return self.corpus.has_language(language)
         return np.full(self.corpus.n_documents, self.corpus.languages == NAMELESS)
@@ -109,7 +109,7 @@ class Segment:
 
     @classmethod
     def open(cls, path: Path) -> Segment:
-        """Open a segment that was written; everything is memory-mapped."""
+        """Open a written segment, memory-mapped."""
         directory = open_directory(path, SEGMENT)
         postings = Postings(*(directory.array(f"posting_{name}") for name in Postings._fields))
         vectors = {name: directory.array(f"vectors_{name}") for name in directory.facts["vectors"]}
@@ -117,7 +117,7 @@ class Segment:
 
 
 def merge_segments(segments: Sequence[Segment], alive: Sequence[NDArray[np.bool_]], lexicon: Lexicon) -> Segment:
-    """Make one segment of several, without the documents that were deleted; words that none of the others has are left out."""
+    """Merge segments, dropping deleted documents and words that no other document has."""
     parts = [segment.corpus.filter(kept) for segment, kept in zip(segments, alive, strict=True)]
     rows = concatenate([CSR(*renumber(*part.rows, _numbers(part, lexicon), len(lexicon))) for part in parts])
     used = np.zeros(len(lexicon), dtype=bool)
@@ -135,14 +135,14 @@ def merge_segments(segments: Sequence[Segment], alive: Sequence[NDArray[np.bool_
 
 
 def documents_of(corpora: Sequence[Corpus]) -> pl.DataFrame:
-    """What is known of the documents of several corpora, with texts in the languages of all."""
+    """Return the document tables of several corpora as one, with text columns for all languages."""
     languages = tuple(dict.fromkeys(language for corpus in corpora for language in corpus.languages if language)) or NAMELESS
 
-    def alike(corpus: Corpus) -> pl.DataFrame:
+    def with_all_languages(corpus: Corpus) -> pl.DataFrame:
         texts = corpus.texts
         return corpus.documents.with_columns([] if texts is None else in_languages(texts, corpus.languages, languages))
 
-    return pl.concat(map(alike, corpora), how="diagonal_relaxed")
+    return pl.concat(map(with_all_languages, corpora), how="diagonal_relaxed")
 
 
 def _numbers(corpus: Corpus, lexicon: Lexicon) -> NDArray[np.int32]:

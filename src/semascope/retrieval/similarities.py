@@ -1,4 +1,4 @@
-"""Every way to score documents, by its name."""
+"""Registry of similarities by name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from semascope.models.topic_model import TopicModel
 from semascope.retrieval.fisher import INFORMATION, PARTS, PROCESSES
 from semascope.retrieval.fusion import Hybrid
 from semascope.retrieval.lexical import BM25, CollectionStats, Cosine
-from semascope.retrieval.lsa_space import InSpace
+from semascope.retrieval.lsa_space import LSACosine
 from semascope.retrieval.ranking import Scorer
 from semascope.retrieval.segments import Segment
 from semascope.retrieval.topic_scorers import Divergence, FisherKernel, Likelihood, TopicTables
@@ -30,7 +30,7 @@ PUBLISHED = "published"
 
 
 class Similarities:
-    """The ways to score the documents of an index, each made when it is first asked for."""
+    """Similarities of an index by name, each created on first use."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class Similarities:
         self._segments, self._alive, self._words = segments, alive, words
         self._space, self._topics = space, topics
         self._tables: TopicTables | None = None
-        self._made: dict[str, Scorer] = {}
+        self._scorers: dict[str, Scorer] = {}
         self._lock = Lock()
 
     def __getitem__(self, name: str) -> Scorer:
@@ -51,15 +51,16 @@ class Similarities:
             return self._get(name)
 
     def _get(self, name: str) -> Scorer:
-        if name not in self._made:
-            self._made[name] = self._make(name)
-        return self._made[name]
+        if name not in self._scorers:
+            self._scorers[name] = self._create(name)
+        return self._scorers[name]
 
-    def _make(self, name: str) -> Scorer:
+    def _create(self, name: str) -> Scorer:
         kind, *details = str(name).split("-")
         if kind not in NAMES or (details and not self._are_known(kind, details)):
-            told = f"{', '.join(NAMES)}; kl-published; fisher with {', '.join((*PROCESSES, *INFORMATION, 'z, w'))} after dashes"
-            msg = f"there is no similarity {name!r}: choose one of {told}."
+            variants = f"fisher with {', '.join((*PROCESSES, *INFORMATION, 'z, w'))} after dashes"
+            known = f"{', '.join(NAMES)}; kl-published; {variants}"
+            msg = f"unknown similarity {name!r}: choose one of {known}."
             raise InputError(msg)
         if kind in BY_TOPICS:
             return self._by_topics(name, kind, details)
@@ -68,19 +69,19 @@ class Similarities:
         if kind == "cosine":
             return Cosine(self._segments, self._words)
         if kind == "lsa":
-            return InSpace(self._segments, self._words.lexicon, self._space)
+            return LSACosine(self._segments, self._words.lexicon, self._space)
         return self._hybrid()
 
     def _are_known(self, kind: str, details: Sequence[str]) -> bool:
-        """Tell whether a name may go on like this, and says nothing twice."""
+        """Return whether the details of a name are known and name each choice at most once."""
         if kind == "kl":
             return list(details) == [PUBLISHED]
-        said = [[one for one in details if one in choices] for choices in (PROCESSES, INFORMATION, PARTS)]
-        return kind == "fisher" and all(len(one) <= 1 for one in said) and sum(map(len, said)) == len(details)
+        named = [[one for one in details if one in choices] for choices in (PROCESSES, INFORMATION, PARTS)]
+        return kind == "fisher" and all(len(one) <= 1 for one in named) and sum(map(len, named)) == len(details)
 
     def _by_topics(self, name: str, kind: str, details: Sequence[str]) -> Scorer:
         if self._topics is None:
-            msg = f"by={name!r} goes by topics, and the index has none: build it with a topic model, or search by lsa or bm25."
+            msg = f"by={name!r} needs topics, but the index has none: build it with a topic model, or search by lsa or bm25."
             raise InputError(msg)
         tables = self._topic_tables(self._topics)
         if kind == "kl":
@@ -100,6 +101,6 @@ class Similarities:
     def _hybrid(self) -> Scorer:
         words, space = self._get("bm25"), self._get("lsa")
         assert isinstance(words, BM25)
-        assert isinstance(space, InSpace)
+        assert isinstance(space, LSACosine)
         topics = None if self._topics is None else Likelihood(self._topic_tables(self._topics))
         return Hybrid(words, space, topics, [segment.corpus.n_documents for segment in self._segments])

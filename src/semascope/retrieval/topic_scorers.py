@@ -1,4 +1,4 @@
-"""Scores by a topic model: Fisher kernels, divergence, and the likelihood of the query."""
+"""Topic similarities: Fisher kernels, KL divergence and query likelihood."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 TOPICS = "topics"
-"""What P(topic | document) is called in a segment."""
+"""Name of P(topic | document) in a segment."""
 
 
 class TopicTables:
-    """What scores by topics are made from: documents over the words of the model, and what is known of the words."""
+    """Tables shared by topic scorers: documents over the vocabulary of the model, and word probabilities."""
 
     def __init__(self, segments: Sequence[Segment], alive: Sequence[NDArray[np.bool_]], lexicon: Lexicon, model: TopicModel):
         self.model = model
@@ -39,28 +39,28 @@ class TopicTables:
         self._numbers = as_read_only(lexicon.numbers_in(self._known), np.int32)
 
     def to_model_vocabulary(self, queries: CSR) -> CSR:
-        """Return queries over the words of the model."""
+        """Convert queries to the vocabulary of the model."""
         return CSR(*renumber(*queries, self._numbers, len(self._known)))
 
-    def places(self, queries: CSR) -> NDArray[np.float64]:
-        """Return P(topic | query) of queries over the words of the model."""
+    def infer(self, queries: CSR) -> NDArray[np.float64]:
+        """Infer P(topic | query) of queries over the vocabulary of the model."""
         numbers = {"id": [str(number) for number in range(len(queries.ends) - 1)]}
         return np.asarray(self.model.transform(Corpus(queries, self._known, numbers, self.model.analyzer_)), np.float64)
 
     @cached_property
     def topics(self) -> NDArray[Any]:
-        """P(word | topic), a row for each word."""
+        """P(word | topic), one row per word."""
         return as_read_only(self.model.components_.T, np.float32)
 
     @cached_property
     def rows(self) -> list[CSR]:
-        """Of each segment, the counts over the words of the model; documents that were deleted are empty."""
+        """Counts of each segment over the vocabulary of the model; deleted documents are empty."""
         rows = (segment.corpus.reindexed(self._known).rows for segment in self.segments)
-        return [_emptied(part, kept) for part, kept in zip(rows, self._alive, strict=True)]
+        return [_without_deleted(part, kept) for part, kept in zip(rows, self._alive, strict=True)]
 
     @cached_property
     def documents(self) -> list[TopicDocuments]:
-        """The documents of each segment, as kernels take them."""
+        """Documents of each segment."""
         found = []
         for segment, rows, kept in zip(self.segments, self.rows, self._alive, strict=True):
             by_word = shard_of(rows, 0, 0, len(kept), len(self._known)).by_word
@@ -69,7 +69,7 @@ class TopicTables:
 
     @cached_property
     def background(self) -> NDArray[np.float64]:
-        """P(word) in documents that were not deleted; in each language by itself."""
+        """P(word) in documents that were not deleted, normalized per language."""
         counts = np.zeros(len(self._known))
         for rows in self.rows:
             counts += np.bincount(rows.words, rows.counts, len(self._known))
@@ -78,12 +78,12 @@ class TopicTables:
 
     @cached_property
     def fisher(self) -> dict[str, Fisher]:
-        """The Fisher kernels of all documents, by the information they go by."""
+        """Fisher kernels of all documents, by kind of information."""
         return {"ifim": Fisher(self.documents, self.topics, floor=0.0), "dfim": Fisher(self.documents, self.topics)}
 
 
-def _emptied(rows: CSR, kept: NDArray[np.bool_]) -> CSR:
-    """Take away the words of documents that are not kept."""
+def _without_deleted(rows: CSR, kept: NDArray[np.bool_]) -> CSR:
+    """Return rows with the documents that are not kept emptied."""
     if kept.all():
         return rows
     lengths = np.diff(rows.ends)
@@ -92,81 +92,83 @@ def _emptied(rows: CSR, kept: NDArray[np.bool_]) -> CSR:
 
 
 @dataclass(frozen=True)
-class ByTopics(ABC):
-    """Scores of all documents by a topic model. Subclasses say what they are in a segment."""
+class TopicScorer(ABC):
+    """Scorer by a topic model. Subclasses score a segment."""
 
     tables: TopicTables
-    together: int = 16
-    least: float = -np.inf
+    batch_size: int = 16
+    min_score: float = -np.inf
 
     def fill(self, queries: CSR, scores: NDArray[np.float32], allowed: NDArray[np.bool_]) -> None:
-        asked, first = self.tables.to_model_vocabulary(queries), 0
-        theta = self._theta(asked)
+        model_queries, first = self.tables.to_model_vocabulary(queries), 0
+        theta = self._theta(model_queries)
         for number, documents in enumerate(self.tables.documents):
             last = first + len(documents.theta)
-            scores[:, first:last] = self._of_segment(number, asked, theta)
+            scores[:, first:last] = self._of_segment(number, model_queries, theta)
             first = last
-        scores[np.diff(asked.ends) == 0] = -np.inf  # a query of which the model knows no word finds nothing
+        scores[np.diff(model_queries.ends) == 0] = -np.inf  # the model knows no word of these queries
 
-    def _theta(self, asked: CSR) -> Any:
-        """What is to be known of queries beside their words."""
+    def _theta(self, model_queries: CSR) -> Any:
+        """Return P(topic | query) if the scorer needs it."""
         return None
 
     @abstractmethod
-    def _of_segment(self, number: int, asked: CSR, theta: Any) -> NDArray[np.float64]:
-        """Scores of queries over the words of the model, for the documents of a segment."""
+    def _of_segment(self, number: int, model_queries: CSR, theta: Any) -> NDArray[np.float64]:
+        """Return the scores of the documents of a segment for queries over the vocabulary of the model."""
 
 
 @dataclass(frozen=True)
-class Divergence(ByTopics):
-    """S_KL, as published or smoothed."""
+class Divergence(TopicScorer):
+    """KL divergence, as published or smoothed."""
 
     published: bool = False
 
-    def _of_segment(self, number: int, asked: CSR, theta: Any) -> NDArray[np.float64]:
+    def _of_segment(self, number: int, model_queries: CSR, theta: Any) -> NDArray[np.float64]:
         tables = self.tables
-        return kl_scores(tables.documents[number], tables.topics, asked, tables.background, published=self.published)
+        return kl_scores(tables.documents[number], tables.topics, model_queries, tables.background, published=self.published)
 
 
 @dataclass(frozen=True)
-class FisherKernel(ByTopics):
-    """One of the twelve Fisher kernels."""
+class FisherKernel(TopicScorer):
+    """Fisher kernel, one of twelve."""
 
     process: str = "hofmann"
     information: str = "ifim"
     part: str = "both"
 
-    def _theta(self, asked: CSR) -> Any:
-        return self.tables.places(asked)
+    def _theta(self, model_queries: CSR) -> Any:
+        return self.tables.infer(model_queries)
 
-    def _of_segment(self, number: int, asked: CSR, theta: Any) -> NDArray[np.float64]:
+    def _of_segment(self, number: int, model_queries: CSR, theta: Any) -> NDArray[np.float64]:
         chosen = {"process": self.process, "information": self.information, "part": self.part}
-        return self.tables.fisher[self.information].scores(number, asked, theta, **chosen)
+        return self.tables.fisher[self.information].scores(number, model_queries, theta, **chosen)
 
 
 @dataclass(frozen=True)
-class Likelihood(ByTopics):
-    """Likelihood of the query, the document's own words among what makes it likely."""
+class Likelihood(TopicScorer):
+    """Query likelihood under a mixture of document and topic model."""
 
-    def _of_segment(self, number: int, asked: CSR, theta: Any) -> NDArray[np.float64]:
-        return likelihood_scores(self.tables.documents[number], self.tables.topics, asked, self.tables.background)
+    def _of_segment(self, number: int, model_queries: CSR, theta: Any) -> NDArray[np.float64]:
+        return likelihood_scores(self.tables.documents[number], self.tables.topics, model_queries, self.tables.background)
 
-    def score_few(self, asked: CSR, query: int, segment: int, chosen: NDArray[np.int32], scores: NDArray[np.float32]) -> None:
-        """Score some documents of a segment, by their numbers there, for one of some queries over the words of the model."""
-        tables, mine = self.tables, slice(*asked.ends[query : query + 2])
+    def score_few(
+        self, model_queries: CSR, query: int, segment: int, chosen: NDArray[np.int32], scores: NDArray[np.float32]
+    ) -> None:
+        """Score some documents of a segment for one of the queries over the vocabulary of the model."""
+        tables, entries = self.tables, slice(*model_queries.ends[query : query + 2])
         likelihoods_of_few(
-            *tables.rows[segment], self.lengths[segment], self.theta[segment], tables.topics, self.shares, asked.words[mine],
-            asked.counts[mine], np.float32(MU), np.float32(SHARE), chosen, scores,
+            *tables.rows[segment], self.lengths[segment], self.theta[segment], tables.topics, self.shares,
+            model_queries.words[entries], model_queries.counts[entries], np.float32(MU), np.float32(SHARE), chosen, scores,
         )  # fmt: skip
 
     @cached_property
     def theta(self) -> list[NDArray[np.float32]]:
-        """P(topic | document) of each segment."""
+        """P(topic | document) in each segment."""
         return [as_read_only(segment.vectors[TOPICS], np.float32) for segment in self.tables.segments]
 
     @cached_property
     def lengths(self) -> list[NDArray[np.float32]]:
-        """Words of each document that the model knows."""
+        """Length of each document in words that the model knows."""
         found = (shard_of(rows, 0, 0, len(rows.ends) - 1, 0).lengths for rows in self.tables.rows)
         return [as_read_only(lengths, np.float32) for lengths in found]
 

@@ -1,4 +1,4 @@
-"""How well an index finds documents that somebody has called relevant, and what was found elsewhere."""
+"""Evaluation of an index, and of TREC runs, by relevance judgments."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from semascope.retrieval.ranking import Ranking
 
 BASELINE = "bm25"
 TESTED = "AP"
-"""The measure whose differences are tested."""
+"""Measure of the significance test."""
 
 
 @dataclass(frozen=True)
 class RunResult:
-    """What was found, by a similarity or elsewhere, and how fast."""
+    """Run of a similarity, or one read from a file."""
 
     name: str
     run: pl.DataFrame
@@ -35,21 +35,21 @@ class RunResult:
 
 
 def run_queries(index: Index, texts: Mapping[str, str], names: Iterable[str], k: int) -> Iterator[RunResult]:
-    """Search for all queries that are not empty, by one similarity after the other.
+    """Run all non-empty queries with each similarity.
 
     Parameters
     ----------
     texts : mapping of str to str
-        The text of each query, by its id; one at least says something.
+        Texts of the queries by id; at least one is not empty.
     names : iterable of str
         Similarities.
     k : int
-        Most documents to find for each query.
+        Maximum number of documents per query.
     """
     asked = [query for query, text in texts.items() if text.strip()]
     queries, one = index.read([texts[query] for query in asked]), index.read([texts[asked[0]]])
     for name in names:
-        index.rank(one, k, by=name)  # what is made once is not timed
+        index.rank(one, k, by=name)  # warm up: one-time setup is not timed
         began = time.monotonic()
         rankings = index.rank(queries, k, by=name)
         seconds = time.monotonic() - began
@@ -68,11 +68,11 @@ def _as_run(ids: pl.Series, asked: Sequence[str], rankings: Sequence[Ranking]) -
 
 @dataclass(frozen=True)
 class Result:
-    """What was found, judged.
+    """Evaluated run.
 
-    values  the measures of each query
-    means   their means
-    p       of a difference in AP from the baseline as large as this by chance; None of the baseline itself
+    values  measures of each query
+    means   means of the measures
+    p       p-value of the difference in AP from the baseline; None for the baseline itself
     """
 
     found: RunResult
@@ -82,7 +82,7 @@ class Result:
     p: float | None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain values."""
+        """Return plain values."""
         speed = self.found.queries_per_second
         which = {"run" if speed is None else "by": self.found.name, "queries": len(self.values)}
         return {**which, **self.means, "baseline": self.baseline, "p": self.p, "queries_per_second": speed}
@@ -91,17 +91,17 @@ class Result:
 def evaluate_run(
     found: Sequence[RunResult], qrels: pl.DataFrame, measures: Sequence[str], baseline: str | None
 ) -> list[Result]:
-    """Judge what was found, and test each against the baseline: by default bm25 if that is there, else the first.
+    """Evaluate runs, and test each against the baseline: by default bm25 if present, else the first.
 
     Raises
     ------
     InputError
-        When the baseline is none of them.
+        If the baseline is not one of the runs.
     """
     names = [one.name for one in found]
     base = baseline or (BASELINE if BASELINE in names else names[0])
     if base not in names:
-        msg = f"--baseline {base} is none of the runs: choose one of {', '.join(names)}."
+        msg = f"--baseline {base} is not one of the runs: choose one of {', '.join(names)}."
         raise InputError(msg)
     tables = [rank_measures(one.run, qrels, measures) for one in found]
     of_base = tables[names.index(base)][TESTED]

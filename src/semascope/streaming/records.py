@@ -85,7 +85,7 @@ class StreamFields:
     def _text(self, record: dict[str, Any]) -> str:
         present = [name for name in self.text if name in record]
         if not present:
-            msg = f"there is no field {' or '.join(map(repr, self.text))}"
+            msg = f"no field {' or '.join(map(repr, self.text))}"
             raise UnreadableError(msg)
         return "\n".join(_string(name, record[name]) for name in present)
 

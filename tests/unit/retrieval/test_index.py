@@ -56,12 +56,12 @@ def ids(hits):
 @pytest.mark.parametrize(
     ("query", "sentence"),
     [
-        ("", "the query is empty: say what to look for"),
-        (" \n\t", "the query is empty: say what to look for"),
+        ("", "the query is empty; enter some words"),
+        (" \n\t", "the query is empty; enter some words"),
         (None, "a query must be a text, but was NoneType"),
         (7, "a query must be a text, but was int"),
         (["cats", 7], "a query must be a text, but was int"),
-        (["cats", ""], "the query is empty: say what to look for"),
+        (["cats", ""], "the query is empty; enter some words"),
         (b"cats", "a query must be a text, but was int"),
     ],
 )
@@ -99,12 +99,12 @@ def test_where_no_document_is_wanted_none_is_found(index, by):
 @pytest.mark.parametrize(
     ("where", "sentence"),
     [
-        ({"color": "red"}, "there is no field 'color' to filter by; there are label, language, id, text, labels"),
+        ({"color": "red"}, "no field 'color' to filter by; the fields are label, language, id, text, labels"),
         ({"language": "de"}, "there is no language 'de'"),
-        ({"id": ("a",)}, "limits are a pair, of which either may be None, but for 'id' there were 1"),
+        ({"id": ("a",)}, "limits must be a pair, of which either may be None, but 'id' has 1"),
         (pl.col("color") == "red", "the filter does not fit the documents: unable to find column"),
-        (pl.col("id"), "a filter must be true or false of each document"),
-        (pl.col("id").first() == "cats", "a filter must be true or false of each document"),
+        (pl.col("id"), "a filter must be true or false for each document"),
+        (pl.col("id").first() == "cats", "a filter must be true or false for each document"),
         ("label", "a filter must be a mapping of field to value or a polars expression, but was str"),
     ],
 )
@@ -118,14 +118,14 @@ def test_numbers_are_not_compared_with_other_things():
     frame = pl.DataFrame({"text": ["cats", "dogs"], "year": [1999, 2001]})
     index = Index.build(Corpus.build(frame))
     for where in ({"year": ("long ago", None)}, {"year": "long ago"}):
-        with pytest.raises(InputError, match="the field holds numbers, so it cannot be compared with 'long ago'"):
+        with pytest.raises(InputError, match="the field holds numbers and cannot be compared with 'long ago'"):
             index.search("cats", where=where)
 
 
 @pytest.mark.parametrize("k", [0, -1, 2.5, "3", None, True])
 def test_at_least_one_document_must_be_asked_for(index, k):
     for ask in (index.search, index.similar):
-        with pytest.raises(InputError, match=f"at least one document must be asked for, but k was {k!r}"):
+        with pytest.raises(InputError, match=f"k must be a whole number of at least 1, but was {k!r}"):
             ask("cats", k)
 
 
@@ -137,7 +137,7 @@ def test_at_least_one_document_must_be_asked_for(index, k):
     ],
 )  # fmt: skip
 def test_an_unknown_similarity_is_refused_with_those_there_are(index, by):
-    with pytest.raises(InputError, match=f"there is no similarity {by!r}: choose one of bm25, cosine, lsa, kl, lda, fisher"):
+    with pytest.raises(InputError, match=f"unknown similarity {by!r}: choose one of bm25, cosine, lsa, kl, lda, fisher"):
         index.search("cats", by=by)
 
 
@@ -148,14 +148,14 @@ def test_details_of_a_kernel_may_stand_in_any_order(index):
 
 @pytest.mark.parametrize("by", ["kl", "kl-published", "lda", "fisher", "fisher-iid-z"])
 def test_topics_are_asked_of_an_index_that_has_them(by):
-    with pytest.raises(InputError, match=f"by='{by}' goes by topics, and the index has none: build it with a topic model"):
+    with pytest.raises(InputError, match=f"by='{by}' needs topics, but the index has none: build it with a topic model"):
         Index.build(corpus()).search("cats", by=by)
 
 
 def test_what_is_not_there_is_told(index):
     with pytest.raises(InputError, match="the index has no document 'nobody'"):
         index.similar("nobody")
-    with pytest.raises(InputError, match="the index has one language without a name, so leave out language='de'"):
+    with pytest.raises(InputError, match="the index has a single unnamed language; omit language='de'"):
         index.search("cats", language="de")
 
 
@@ -210,7 +210,7 @@ def test_documents_are_folded_into_a_model_of_others_that_knows_most_of_their_wo
 @pytest.mark.parametrize(
     ("documents", "settings", "sentence"),
     [
-        (["cats", "dogs"], {}, "an index is made of a corpus, but was given list"),
+        (["cats", "dogs"], {}, "expected a Corpus, found list"),
         (corpus(), {"n_dimensions": 0}, "n_dimensions must be a whole number of at least 1, but was 0"),
         (corpus(), {"n_dimensions": 2.0}, "n_dimensions must be a whole number of at least 1, but was 2.0"),
         (corpus().filter([]), {}, "there are no documents to index"),
@@ -246,16 +246,16 @@ def texts_of(index):
 @pytest.mark.parametrize(
     ("documents", "how", "sentence"),
     [
-        (["more about cats"], {"ids": ["cats"]}, "the index has a document 'cats' already: give another id, or replace it"),
+        (["more about cats"], {"ids": ["cats"]}, "the index already has a document 'cats': choose another id, or replace it"),
         (["one", "two"], {"ids": ["new", "new"]}, "the id 'new' appears twice"),
         (["one", "two"], {"ids": ["new"]}, "there are 2 documents, but 1 ids"),
         ([], {}, "there are no documents"),
         ("cats", {}, "expected several texts; put the one text into a list"),
         ([7], {}, "text 0 is not a string but int"),
         (["!!!", ""], {}, "there are no words in the 2 documents"),
-        (corpus(), {}, "the index has a document 'cats' already"),
-        (corpus(), {"ids": list("abcdefg")}, "ids go with texts; other documents bring their own"),
-        (pl.DataFrame({"id": ["a"], "text": ["cats"]}), {"ids": ["b"]}, "ids go with texts"),
+        (corpus(), {}, "the index already has a document 'cats'"),
+        (corpus(), {"ids": list("abcdefg")}, "ids can only be given with texts; other documents have their own"),
+        (pl.DataFrame({"id": ["a"], "text": ["cats"]}), {"ids": ["b"]}, "ids can only be given with texts"),
         ([{"en": "cats", "de": "katzen"}], {}, "but in the documents to add the languages are en, de"),
     ],
 )
@@ -555,7 +555,7 @@ def test_an_index_that_others_changed_is_not_changed_from_what_it_was(path):
     one.add(["bees hum"], ids=["bees"])
     for change in CHANGES.values():
         if change is not CHANGES["save"]:
-            with pytest.raises(FormatError, match="was changed by others since this index was opened or saved; open it again"):
+            with pytest.raises(FormatError, match="was changed by another process since it was opened or saved; open it again"):
                 change(other)
     assert "bees" in contents(path)
     other.save(path)  # which says that it is to be this one
@@ -640,5 +640,5 @@ def test_explain_finds_words_in_every_segment(pets):
 def test_hits_of_an_index_that_has_changed_are_not_explained(pets):
     hits = pets.search("cats")
     pets.delete("c")
-    with pytest.raises(InputError, match="not found in the index as it is now: search again"):
+    with pytest.raises(InputError, match="these hits are from an earlier state of the index; search again"):
         pets.explain(hits)

@@ -70,7 +70,7 @@ def test_a_thousand_labels_are_fine_and_separators_part_them():
     [
         (b"{", "not JSON (Expecting property name enclosed in double quotes at character 1)"),
         (b"[1]", "expected a JSON object, found a list"),
-        (b'{"txt": "cats"}', "there is no field 'text'"),
+        (b'{"txt": "cats"}', "no field 'text'"),
         (b'{"text": 7}', "the field 'text' must be a string, but was a number"),
         (b'{"text": null}', "the field 'text' must be a string, but was null"),
         (b'{"text": "a", "labels": [1]}', "the field 'labels' must be a string, but was a number"),
