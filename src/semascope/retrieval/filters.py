@@ -65,7 +65,7 @@ def _condition(documents: pl.DataFrame, field: str, value: Any) -> pl.Expr:
 
 
 def _check_limits(column: pl.Series, field: str, limits: tuple[Any, ...]) -> None:
-    """Reject limits on fields without an order, and on dates that begin with the day."""
+    """Check that the field has an order, and that its dates begin with the year."""
     problem, first = None, str(column.drop_nulls().first()) if column.dtype == pl.String else ""
     if isinstance(column.dtype, pl.List):
         problem = f"{field!r} holds several values, which have no order: use a value or a list of values"

@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 MAX_RELATED = 40
 """Maximum number of related words marked in a snippet."""
 
-NEAR = 0.4
+MIN_COSINE = 0.4
 """Minimum cosine of related words."""
 
 MAX_TERMS = 40
 """Maximum number of characteristic terms of a document."""
 
 
-class Near:
+class NearestWords:
     """Nearest words of a query in LSA space."""
 
     def __init__(self, space: LSA) -> None:

@@ -15,7 +15,14 @@ from semascope.errors import InputError
 from semascope.models.sklearn_imports import check_is_fitted
 from semascope.models.validation import is_whole
 from semascope.retrieval.filters import Where, filter_mask
-from semascope.retrieval.highlighting import MAX_RELATED, NEAR, Highlighter, Near, characteristic_terms, term_weights
+from semascope.retrieval.highlighting import (
+    MAX_RELATED,
+    MIN_COSINE,
+    Highlighter,
+    NearestWords,
+    characteristic_terms,
+    term_weights,
+)
 from semascope.retrieval.lsa_space import DIMENSIONS, SPACE, LSACosine, space_of
 from semascope.retrieval.queries import Queries
 from semascope.retrieval.ranking import Ranking, rank_documents
@@ -159,7 +166,7 @@ class Index(SegmentStore):
         Examples
         --------
         >>> index = Index.build(Corpus.from_texts(["cats purr, cats sleep", "dogs bark"]))
-        >>> index.explain(index.search("sleeping cats purr"))
+        >>> index.explain(index.search("sleeping cats purr", by="bm25"))
         [['cats', 'purr']]
         """
         if hits.query is None or hits.query.words is not self._words:
@@ -246,7 +253,7 @@ class Index(SegmentStore):
         """Return words near a query in LSA space, excluding its own."""
         space = self._similarities["lsa"]
         assert isinstance(space, LSACosine)
-        near = self._cached("near", lambda: Near(self.space))
+        near = self._cached("near", lambda: NearestWords(self.space))
         return near.words(space.vectors(query)[0], n, own)
 
     def _document_as_query(self, number: int) -> CSR:
@@ -260,7 +267,7 @@ class Index(SegmentStore):
         weights = term_weights(query, self._words)
 
         def near() -> set[str]:
-            return {word for word, cosine in self._related(query, MAX_RELATED, weights) if cosine >= NEAR}
+            return {word for word, cosine in self._related(query, MAX_RELATED, weights) if cosine >= MIN_COSINE}
 
         return Highlighter(weights, near, self._analyzers)
 

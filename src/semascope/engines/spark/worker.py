@@ -79,7 +79,7 @@ class Work:
 
 
 def merge_stats(one: Stats, other: Stats) -> Stats:
-    """Reduce two totals to one."""
+    """Merge two totals into one."""
     for total, more in zip(one, other, strict=True):
         total.merge(more)
     return one
