@@ -1,4 +1,4 @@
-"""How good a fitted model is, and how many topics a corpus has use for."""
+"""Model evaluation, and selection of the number of topics."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from semascope.evaluation.heldout import COMMON
 from semascope.models.topic_model import TopicModel
 
 CLOSE_ENOUGH = 0.01
-"""A perplexity this share above the best is as good: another seed may change it by as much."""
+"""Relative difference of perplexity that counts as a tie: another seed may change it by as much."""
 
 
-# --- documents held out ----------------------------------------------------------------------------------------------------
+# --- held-out documents ----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Split:
-    """Documents of a corpus to learn from, and others held out to judge by."""
+    """Training documents and held-out documents of a corpus."""
 
     whole: Corpus
     share: float
@@ -35,13 +35,13 @@ class Split:
     heldout: Corpus
 
     def facts(self) -> dict[str, Any]:
-        """What is needed to find the documents held out again."""
+        """Return the facts needed to reproduce the split."""
         path = str(self.whole.path) if self.whole.path else None
         return {"path": path, "fingerprint": self.whole.fingerprint, "heldout": self.share, "seed": self.seed}
 
 
 def hold_out(corpus: Corpus, share: float, seed: int) -> Split:
-    """Hold out a share of the documents, drawn at random; some must be left on both sides.
+    """Hold out a random share of the documents; both parts must be nonempty.
 
     Examples
     --------
@@ -69,16 +69,16 @@ OTHERS = "others"
 
 @dataclass(frozen=True)
 class Report:
-    """What there is to say of a model.
+    """Evaluation of a fitted model.
 
-    documents   documents it was judged by
-    relation    what they are to the model: "held out" of its fit, those it was "fitted to", or "others"
-    perplexity  how well it predicts them, by its own prior
-    coherence   of each topic, by each measure
-    windows     what c_v took for windows: "110 words" or "documents"
-    diversity   share of distinct words among the top 25 of all topics
+    documents   number of evaluation documents
+    relation    their relation to the model: "held out" from its fit, "fitted to", or "others"
+    perplexity  perplexity under the model's own prior
+    coherence   of each topic, by measure
+    windows     windows of c_v: "110 words" or "documents"
+    diversity   fraction of distinct words among the top 25 of all topics
     perplexity_common
-                how well it predicts them, by the common prior of 0.1 per topic
+                perplexity under the common prior of 0.1 per topic
     """
 
     documents: int
@@ -90,12 +90,12 @@ class Report:
     perplexity_common: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain values."""
+        """Return the fields as a dict of plain values."""
         return asdict(self)
 
 
 def own_corpus(model: TopicModel) -> Corpus:
-    """Open the corpus that a model was fitted to, or to a part of."""
+    """Open the corpus that a model was fitted to, or held documents out from."""
     about: dict[str, Any] = model.corpus_
     path = about["path"] or about.get("split_from", {}).get("path")
     if path is None:
@@ -108,7 +108,7 @@ def own_corpus(model: TopicModel) -> Corpus:
 
 
 def report(model: TopicModel, corpus: Corpus, n_words: int = 10) -> Report:
-    """Judge a model by a corpus: perplexity by the documents held out, if it is the one they were held out of."""
+    """Evaluate a model on a corpus; perplexity uses the documents held out from its fit, if they are part of the corpus."""
     judges, relation = judges_of(model, corpus)
     return Report(
         judges.n_documents,
@@ -122,7 +122,7 @@ def report(model: TopicModel, corpus: Corpus, n_words: int = 10) -> Report:
 
 
 def judges_of(model: TopicModel, corpus: Corpus) -> tuple[Corpus, str]:
-    """Return the documents to judge by, and what they are to the model."""
+    """Return the evaluation documents and their relation to the model."""
     about: dict[str, Any] = getattr(model, "corpus_", {})  # a stream is learned from no corpus
     if corpus.fingerprint == about.get("fingerprint"):
         return corpus, FITTED_TO
@@ -139,11 +139,11 @@ def judges_of(model: TopicModel, corpus: Corpus) -> tuple[Corpus, str]:
 
 @dataclass(frozen=True)
 class Trial:
-    """A number of topics that was tried.
+    """Result of one fit in a sweep.
 
-    perplexity  of the documents held out, by the model's own prior
-    coherence   mean npmi of the topics, by the documents they were learned from
-    diversity   share of distinct words among the top 25 of all topics
+    perplexity  held-out perplexity under the model's own prior
+    coherence   mean NPMI of the topics in the training documents
+    diversity   fraction of distinct words among the top 25 of all topics
     seconds     time of the fit
     """
 
@@ -157,23 +157,23 @@ class Trial:
     stopped_by: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain values."""
+        """Return the fields as a dict of plain values."""
         return asdict(self)
 
 
 def sweep(
     make: Callable[..., TopicModel], split: Split, topics: Sequence[int], seeds: Sequence[int]
 ) -> Iterator[tuple[Trial, TopicModel]]:
-    """Fit a model with each number of topics and each seed, and judge it; give each as it is finished.
+    """Fit and evaluate a model for each number of topics and each seed, and yield each result.
 
     Parameters
     ----------
     make : callable
-        Makes a model, given ``n_components`` and ``random_state``: any that has `fit`, `perplexity` and `coherence`.
+        Model factory that accepts ``n_components`` and ``random_state``.
     split : Split
-        Documents to learn from, and to judge by.
+        Training and evaluation documents.
     topics, seeds : sequences of int
-        What to try.
+        Numbers of topics and seeds to try.
     """
     most = min(split.train.n_documents, split.train.n_words)
     if topics and max(topics) > most:
@@ -194,7 +194,7 @@ def _try(model: Any, split: Split, n_topics: int, seed: int) -> Trial:
         warnings.simplefilter("ignore", InterruptedFitWarning)
         model.fit(split.train)
     seconds = time.monotonic() - began
-    if model.stopped_by_ == "interrupted":  # half a model is no trial
+    if model.stopped_by_ == "interrupted":  # an incomplete fit is no trial
         raise KeyboardInterrupt
     return Trial(
         n_topics,
@@ -209,7 +209,7 @@ def _try(model: Any, split: Split, n_topics: int, seed: int) -> Trial:
 
 
 def by_topics(trials: Sequence[Trial]) -> list[tuple[int, float, float]]:
-    """Return each number of topics with the mean perplexity and the mean coherence of its trials."""
+    """Return the mean perplexity and mean coherence for each number of topics."""
     ordered = sorted(trials, key=lambda trial: trial.topics)
     grouped = [(topics, list(some)) for topics, some in groupby(ordered, key=lambda trial: trial.topics)]
     return [(topics, fmean(t.perplexity for t in some), fmean(t.coherence for t in some)) for topics, some in grouped]
@@ -217,14 +217,14 @@ def by_topics(trials: Sequence[Trial]) -> list[tuple[int, float, float]]:
 
 @dataclass(frozen=True)
 class Suggestion:
-    """A number of topics, and why."""
+    """Suggested number of topics, with the reason."""
 
     topics: int
     reason: str
 
 
 def suggest(trials: Sequence[Trial]) -> Suggestion:
-    """Suggest the fewest topics whose held-out perplexity is within a hundredth of the best, and say if coherence disagrees.
+    """Select the fewest topics whose held-out perplexity is within 1 % of the best; the reason mentions other coherence optima.
 
     Examples
     --------

@@ -199,7 +199,7 @@ def test_an_array_that_does_not_say_how_it_is_merged_is_an_error():
 
     model = Silent(2, random_state=0).fit(TEXTS)
     model.between_ = np.eye(2)
-    with pytest.raises(TypeError, match="between_ does not declare what becomes of it"):
+    with pytest.raises(TypeError, match="between_ does not declare how to merge topics"):
         model.merge_topics([0, 1])
 
 

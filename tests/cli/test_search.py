@@ -467,7 +467,7 @@ def test_files_that_are_not_there_are_named(run, index, queries, qrels, tmp_path
     [
         (["--by", "tfidf"], "unknown similarity 'tfidf'"),
         (["--baseline", "tfidf"], "unknown similarity 'tfidf'"),
-        (["--measures", "P@0"], "there is no measure 'P@0'"),
+        (["--measures", "P@0"], "unknown measure 'P@0'"),
     ],
     ids=str,
 )

@@ -155,7 +155,7 @@ def test_wrong_questions_are_answered_in_a_sentence():
         model.similar_words("nowhere")
     with pytest.raises(InputError, match="there is no document 2: they are numbered from 0 to 1"):
         model.similar_documents(2)
-    with pytest.raises(InputError, match="at least one neighbor"):
+    with pytest.raises(InputError, match="n must be a whole number of at least 1"):
         model.similar_words("text", 0)
     with pytest.raises(InputError, match="smoothing must be"):
         model.log_likelihood(["one text"], smoothing=0)

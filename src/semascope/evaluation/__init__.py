@@ -1,1 +1,1 @@
-"""How good a model is: plain functions of arrays, the same for every model and for other people's."""
+"""Evaluation metrics: plain functions of arrays, independent of the model class."""

@@ -1,4 +1,4 @@
-"""Coherence: do the top words of a topic stand together in texts? Diversity: are they other words than those of others?"""
+"""Topic coherence (do the top words of a topic co-occur?) and diversity (do topics have different top words?)."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ if TYPE_CHECKING:
 
 EPSILON = 1e-12
 
-# --- what people call ------------------------------------------------------------------------------------------------------
+# --- public API ------------------------------------------------------------------------------------------------------------
 
 
 def coherence(topics: NDArray[Any], corpus: Corpus, measure: str = "npmi", n: int = 10) -> NDArray[np.float64]:
-    """Return the coherence of each topic, judged by the documents of a corpus over the same words.
+    """Compute the coherence of each topic in a reference corpus with the same vocabulary.
 
     Parameters
     ----------
     topics : ndarray of shape (n_words, n_topics)
-        Column z is P(word | topic z), or anything else that ranks words.
+        P(word | topic) in columns, or any other scores that rank words.
     corpus : Corpus
-        The documents to look for the words in.
+        The reference corpus.
     measure : {"npmi", "umass", "c_v"}, default="npmi"
-        As the module says. The first two count documents. "c_v" slides windows of 110 words over the texts where the corpus
-        has any in one language, unless its analyzer makes n-grams of them; otherwise its windows are the documents, too.
+        Coherence measure. "npmi" and "umass" count documents. "c_v" uses a sliding window of 110 words over the texts of a
+        monolingual corpus without n-grams, and whole documents otherwise.
     n : int, default=10
-        How many top words of each topic.
+        Number of top words per topic.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def coherence(topics: NDArray[Any], corpus: Corpus, measure: str = "npmi", n: in
 
 
 def diversity(topics: NDArray[Any], n: int = 25) -> float:
-    """Return the share of distinct words among the top n words of all topics (Dieng, Ruiz and Blei 2020): 1 when none is twice.
+    """Return the fraction of distinct words among the top n words of all topics (Dieng, Ruiz and Blei, 2020).
 
     Examples
     --------
@@ -71,7 +71,7 @@ def diversity(topics: NDArray[Any], n: int = 25) -> float:
 
 
 def top_words(topics: NDArray[Any], n: int) -> NDArray[np.int32]:
-    """Return the numbers of the n most probable words of each topic, best first; -1 where it has no more.
+    """Return the indices of the n most probable words of each topic, padded with -1.
 
     Examples
     --------
@@ -110,13 +110,13 @@ def umass(found: Cooccurrence) -> NDArray[np.float64]:
 
 
 def npmi(found: Cooccurrence) -> NDArray[np.float64]:
-    """Return the mean normalized pointwise mutual information of each topic."""
+    """Return the mean normalized pointwise mutual information (NPMI) of each topic."""
     values = npmi_of_pairs(found)
     return _mean(values, _pairs(found.tops) & ~np.eye(values.shape[1], dtype=bool), otherwise=0.0)
 
 
 def c_v(found: Cooccurrence) -> NDArray[np.float64]:
-    """Return the mean cosine of each word's vector of npmi with the sum of all, for each topic."""
+    """Return the mean cosine between the NPMI vector of each top word and their sum, for each topic."""
     vectors = npmi_of_pairs(found) * _pairs(found.tops)
     of_topic = vectors.sum(axis=1, keepdims=True)
     lengths = np.linalg.norm(vectors, axis=2) * np.linalg.norm(of_topic, axis=2)
@@ -130,7 +130,7 @@ MEASURES: dict[str, Callable[[Cooccurrence], NDArray[np.float64]]] = {"npmi": np
 
 
 def npmi_of_pairs(found: Cooccurrence) -> NDArray[np.float64]:
-    """Return the npmi of any two top words of each topic, from −1 to 1."""
+    """Return the NPMI, from −1 to 1, of every pair of top words of each topic."""
     both = found.windows / max(found.n_windows, 1)
     of_word = np.diagonal(both, axis1=1, axis2=2)
     apart = of_word[:, :, None] * of_word[:, None, :]
@@ -142,31 +142,30 @@ def npmi_of_pairs(found: Cooccurrence) -> NDArray[np.float64]:
 
 
 def _pairs(tops: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Tell where a topic has both words."""
     there = tops >= 0
     return np.asarray(there[:, :, None] & there[:, None, :])
 
 
 def _mean(values: NDArray[np.float64], counted: NDArray[np.bool_], *, otherwise: float) -> NDArray[np.float64]:
-    """Return the mean of the values that count, topic by topic."""
+    """Return the mean of the masked values of each topic."""
     n = counted.sum(axis=(1, 2))
     sums = np.where(counted, values, 0.0).sum(axis=(1, 2))
     return np.where(n > 0, sums / np.maximum(n, 1), otherwise)
 
 
 SLIDING = 110
-"""Words in a window that slides: what Röder et al. found best for c_v."""
+"""Size of the sliding window of c_v, in words (Röder et al., 2015)."""
 WHOLE_DOCUMENT = 2**62
 TEXTS_AT_ONCE = 1 << 14
-"""Documents whose texts are read into memory at a time."""
+"""Number of texts held in memory at a time."""
 
 
 class Cooccurrence(NamedTuple):
-    """What windows have of the top words of topics.
+    """Co-occurrence counts of the top words of topics.
 
     n_windows   number of windows
-    tops        int32[k, n]      numbers of the top words, -1 where a topic has no more
-    windows     int64[k, n, n]   windows with both words; on the diagonal those with the word
+    tops        int32[k, n]      indices of the top words, padded with -1
+    windows     int64[k, n, n]   windows that contain both words; on the diagonal, windows that contain the word
     """
 
     n_windows: int
@@ -175,11 +174,11 @@ class Cooccurrence(NamedTuple):
 
 
 class Windowed(NamedTuple):
-    """Documents of which only the words looked for matter.
+    """Documents restricted to the words of interest.
 
-    ends     int64[d + 1]   where each document ends
-    words    int32[t]       numbers among the words looked for, -1 for any other
-    window   int            how many words are a window
+    ends     int64[d + 1]   offsets of the documents
+    words    int32[t]       indices among the words of interest, -1 for all others
+    window   int            window size in words
     """
 
     ends: NDArray[np.int64]
@@ -188,7 +187,7 @@ class Windowed(NamedTuple):
 
 
 def count_cooccurrence(top: NDArray[np.int32], blocks: Iterable[Windowed]) -> Cooccurrence:
-    """Count the windows that the top words of each topic are in; blocks number the distinct ones in ascending order."""
+    """Count the windows that contain the top words of each topic; blocks index the distinct top words in ascending order."""
     words, number = np.unique(top, return_inverse=True)
     tops = as_read_only(number.reshape(top.shape) - int(-1 in words), np.int32)  # -1 stays -1
     topics, ranks = np.nonzero(tops >= 0)
@@ -206,7 +205,7 @@ def count_cooccurrence(top: NDArray[np.int32], blocks: Iterable[Windowed]) -> Co
 
 
 def documents_as_windows(corpus: Corpus, words: NDArray[np.int32]) -> Iterator[Windowed]:
-    """Take each document for a window."""
+    """Yield documents as single windows."""
     number = np.full(corpus.n_words, -1, dtype=np.int32)
     number[words] = np.arange(len(words))
     for shard in corpus.shards():
@@ -215,7 +214,7 @@ def documents_as_windows(corpus: Corpus, words: NDArray[np.int32]) -> Iterator[W
 
 
 def sliding_windows(corpus: Corpus, words: NDArray[np.int32], window: int = SLIDING) -> Iterator[Windowed]:
-    """Slide windows over the texts, if there are any; otherwise take documents for windows."""
+    """Yield texts with a sliding window; without texts, documents as single windows."""
     readable = _readable(corpus)
     if readable is None:
         yield from documents_as_windows(corpus, words)
@@ -228,12 +227,12 @@ def sliding_windows(corpus: Corpus, words: NDArray[np.int32], window: int = SLID
 
 
 def slides_over_texts(corpus: Corpus) -> bool:
-    """Tell whether c_v has texts to slide windows over."""
+    """Return whether c_v can use sliding windows over texts."""
     return _readable(corpus) is not None
 
 
 def _readable(corpus: Corpus) -> tuple[pl.Series, Analyzer] | None:
-    """Return the texts and what made words of them, if they are in one language and words are counted one by one."""
+    """Return the texts and their analyzer, for monolingual texts and single words only."""
     texts, analyzer = corpus.texts, corpus.analyzer
     if texts is None or len(corpus.languages) > 1 or not isinstance(analyzer, Analyzer) or analyzer.ngrams != (1, 1):
         return None

@@ -1,4 +1,4 @@
-"""Held-out perplexity by document completion, of documents with and without labels."""
+"""Held-out perplexity by document completion, with and without labels."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ COMMON_ALPHA = 0.1
 """Pseudo-count of each topic under the common prior."""
 
 FLOOR = BACKGROUND_MIX
-"""Share of P(word) in predictions of a model without a prior on documents. Maximum likelihood gives topics that a first half
-does not use the share zero, and their words no probability at all. The share is the one by which tempered EM finds β."""
+"""Weight of P(word) in predictions of a model without a document prior. Maximum likelihood estimates zero for topics that the
+first half does not use, so their words would be impossible. Tempered EM selects β with the same weight."""
 
 LOG_SMALLEST = math.log(np.finfo(np.float32).tiny)
-"""Log-probability of a word whose probability underflows."""
+"""Log-probability of words whose probability underflows."""
 
 
 class Completion(NamedTuple):
-    """How θ of a held-out document is estimated from its first half; arrays as `semascope.kernels.plsa.fold_in` takes them.
+    """Settings for estimating θ of a held-out document from its first half, as arguments of `semascope.kernels.plsa.fold_in`.
 
-    start    float[k]  θ before the first pass
+    start    float[k]  initial θ
     prior    float[k]  pseudo-counts of the topics, added in each pass; zeros for maximum likelihood
     beta     exponent of tempered EM, 1 for plain EM
     factors  float[k]  P(topic)^(1−β)
-    floor    share of `start` that is mixed into θ before words are predicted
+    floor    weight of `start` in the θ that predicts words
     """
 
     start: NDArray[np.float32]
@@ -59,14 +59,14 @@ class Completion(NamedTuple):
 
     @classmethod
     def dirichlet(cls, alpha: float | NDArray[Any], n_topics: int) -> Completion:
-        """Return completion with a Dirichlet prior: one α for all topics, or one for each."""
+        """Create a completion with a symmetric or asymmetric Dirichlet prior α."""
         prior = np.full(n_topics, alpha, dtype=np.float64)
         mean = prior / prior.sum() if np.ndim(alpha) else np.full(n_topics, 1 / n_topics)
         return cls(mean.astype(np.float32), prior.astype(np.float32), 1.0, np.ones(n_topics, np.float32), 0.0)
 
     @classmethod
     def maximum_likelihood(cls, topic_shares: NDArray[Any], beta: float = 1.0) -> Completion:
-        """Return completion without a prior on documents, tempered by β.
+        """Create a completion without a document prior, tempered by β.
 
         P(word | document) is (1 − ε) Σ_z θ_z P(word | z) + ε P(word), with ε = `FLOOR` and P(word) = Σ_z P(z) P(word | z).
         """
@@ -75,14 +75,14 @@ class Completion(NamedTuple):
 
 
 def check_prior(prior: Any) -> None:
-    """Validate the name of a prior."""
+    """Validate the `prior` argument of a perplexity method."""
     if not isinstance(prior, str) or prior not in (OWN, COMMON):
         msg = f'prior must be "{OWN}" or "{COMMON}", but was {prior!r}.'
         raise InputError(msg)
 
 
 class Score(NamedTuple):
-    """Log-likelihood and number of the predicted words."""
+    """Log-likelihood and number of the predicted tokens."""
 
     sums: Scalars | ScalarTotal
 
@@ -101,15 +101,15 @@ def perplexity(
     Parameters
     ----------
     topics : ndarray of shape (n_words, n_topics)
-        Column z is P(word | topic z).
+        P(word | topic) in columns.
     shards : sequence of shards
         The held-out documents.
     prior : float, ndarray of shape (n_topics,) or Completion, default=0.1
-        Dirichlet prior α of a document's topics, or how else they are estimated. The default is the common prior.
+        Dirichlet prior α of the topics of a document, or the settings of another estimate. The default is the common prior.
     known : ndarray of bool, optional
-        Words the model has seen in training; all others are left out. By default those that some topic can produce.
+        Mask of the words seen in training; all others are ignored. By default, words with nonzero probability in some topic.
     seed : int, default=0
-        Decides the halves.
+        Seed of the split into halves.
     """
     with engine.open(shards) as placed:
         return perplexity_of_placed(topics, placed, prior=prior, known=known, seed=seed)
@@ -123,7 +123,7 @@ def perplexity_of_placed(
     known: NDArray[np.bool_] | None = None,
     seed: int = 0,
 ) -> float:
-    """Return the perplexity of documents that are placed on an engine already."""
+    """Return the perplexity of documents that an engine has already opened."""
     topics = as_read_only(topics, np.float32)
     completion = prior if isinstance(prior, Completion) else Completion.dirichlet(prior, topics.shape[1])
     powered = as_read_only(power(topics, completion.beta), np.float32)
@@ -134,7 +134,7 @@ def perplexity_of_placed(
 
 
 def perplexity_by(score: Any) -> float:
-    """Return the perplexity from the sums over all shards: log-likelihood and number of predicted words."""
+    """Return the perplexity for the log-likelihood and number of predicted tokens summed over all shards."""
     log_likelihood, n_tokens = score.sums.sums() if score else (0.0, 0.0)  # no documents, no score
     if n_tokens == 0:
         msg = "perplexity needs a document with at least two words that the model knows, but there is none."
@@ -159,7 +159,7 @@ def _score_shard(
     log_likelihoods(*predicted, topics, theta, totals, tokens)
     log_likelihood, n_tokens = math.fsum(totals), math.fsum(tokens)
     underflowed = float(predicted.counts.sum(dtype=np.float64)) - n_tokens
-    if underflowed > 1e-9 * n_tokens:  # these take no part in the kernel, but a model must not gain by them
+    if underflowed > 1e-9 * n_tokens:  # the kernel skips these, but a model must not gain by them
         log_likelihood, n_tokens = log_likelihood + underflowed * LOG_SMALLEST, n_tokens + underflowed
     return {}, Score(Scalars((log_likelihood, n_tokens)))
 
@@ -171,14 +171,14 @@ def perplexity_with_labels(
 
     Parameters
     ----------
-    known : LabelWords
-        What is known of labels. Words of which nothing is known are left out.
+    known : LabelCounts
+        Word counts of the labels. Words without any count are ignored.
     shards : sequence of labeled shards
         The held-out documents.
     alpha : float
-        Prior of the labels of a document.
+        Dirichlet prior of the labels of a document.
     seed : int, default=0
-        Decides the halves.
+        Seed of the split into halves.
     """
     with engine.open(shards) as placed:
         score = placed.begin(partial(_score_labeled_shard, known=known, alpha=alpha, seed=seed))

@@ -1,4 +1,4 @@
-"""Held-out perplexity, by the model's own prior, while a model is trained."""
+"""Callback that tracks held-out perplexity, under the model's own prior, during training."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from semascope.evaluation.heldout import Completion, perplexity_of_placed
 from semascope.training.loop import Callback, Fitted, IterationInfo
 
 Step = list[float]
-"""Iteration, seconds of training, and held-out perplexity."""
+"""Iteration, training seconds and held-out perplexity."""
 
 PriorOf = Callable[[Any], Completion]
-"""Returns the model's own prior at a state of the run."""
+"""Function from a training state to the model's own document prior."""
 
 
 class HeldOutPath:
-    """Watches a run, and judges its topics now and then by documents that are placed on the engine.
+    """Callback that evaluates the topics on held-out documents after some iterations.
 
-    Every process must watch, as all of them take part in judging. `prior_of` tells the prior of the documents at a state.
+    All processes must invoke it, since all take part in the evaluation.
 
     Attributes
     ----------
     path : list of steps
-        What was found so far.
+        Measurements so far.
     """
 
     def __init__(self, placed: Session, prior_of: PriorOf) -> None:
@@ -43,14 +43,14 @@ class HeldOutPath:
             self._judge(info.iteration, info.seconds, info.outcome())
 
     def finish(self, fitted: Fitted) -> list[Step]:
-        """Judge the last topics, too, and give the whole path."""
+        """Evaluate the final topics and return all measurements."""
         n_iterations = len(fitted.history)
         if not self.path or self.path[-1][0] != n_iterations:
             self._judge(n_iterations, fitted.seconds, fitted.state)
         return self.path
 
     def note(self) -> str:
-        """Tell the last perplexity."""
+        """Return the latest perplexity as a status note."""
         return f"held-out perplexity {self.path[-1][2]:,.0f}" if self.path else ""
 
     def _judge(self, iteration: int, seconds: float, state: Any) -> None:
@@ -62,7 +62,7 @@ class HeldOutPath:
 def heldout_callback(
     heldout: Corpus | None, train: Corpus, engine: Engine, work_dir: Path | None, prior_of: PriorOf
 ) -> Iterator[HeldOutPath | None]:
-    """Hold documents ready to judge a model of other ones by, after seeing that they can be; of None make None."""
+    """Open held-out documents on the engine and yield a callback that evaluates a model on them; None without documents."""
     if heldout is None:
         yield None
         return
@@ -70,12 +70,12 @@ def heldout_callback(
     for shard in train.shards():
         words[shard.open().rows.words] = 1
     with engine.open(heldout.shards(), work_dir) as placed:
-        perplexity_of_placed(words / max(words.sum(), 1), placed)  # to know before hours of training that it can be done
+        perplexity_of_placed(words / max(words.sum(), 1), placed)  # fails now rather than after hours of training
         yield HeldOutPath(placed, prior_of)
 
 
 def compose(heldout: HeldOutPath | None, show: Callback | None) -> Callback | None:
-    """Have both watch a run, and show people what was found on the documents held out."""
+    """Compose two callbacks: evaluate on held-out documents, then show the result in the status."""
     if heldout is None or show is None:
         return heldout or show
 
@@ -87,7 +87,7 @@ def compose(heldout: HeldOutPath | None, show: Callback | None) -> Callback | No
 
 
 def is_due(iteration: int) -> bool:
-    """Tell whether to judge after this iteration: often at first, when much changes, and rarely in the end.
+    """Return whether to evaluate after this iteration: often at first, ever more rarely later.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How good rankings are by judgments of relevance, whether one is better than another, and run files as trec_eval has them."""
+"""Ranking measures, significance tests and run files in the format of trec_eval."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 FORMS = ("AP", "AP@k", "Bpref", "nDCG", "nDCG@k", "P@k", "R@k", "RR", "RR@k", "Rprec", "Success@k")
-"""Measures that there are; k is how many documents to look at."""
+"""Supported measures; k is the cutoff rank."""
 BLOCK_SIGNS = 1 << 20
 ROUNDING = 1e-12
-"""Sums that differ by this share of what was added are taken as equal."""
+"""Relative difference up to which sums count as equal."""
 
 # --- measures --------------------------------------------------------------------------------------------------------------
 
@@ -31,22 +31,22 @@ ROUNDING = 1e-12
 def rank_measures(
     run: pl.DataFrame, qrels: pl.DataFrame, measures: Sequence[str] = ("AP", "P@5", "Rprec", "nDCG@10")
 ) -> pl.DataFrame:
-    """Judge the ranking of each query.
+    """Compute measures of the ranking of each query.
 
     Parameters
     ----------
     run : polars.DataFrame
-        What was found: columns ``query``, ``document`` and ``score``, as `read_run` gives them.
+        Results: columns ``query``, ``document`` and ``score``, as returned by `read_run`.
     qrels : polars.DataFrame
-        Judgments: columns ``query``, ``document`` and ``relevance``, as `read_qrels` gives them.
+        Judgments: columns ``query``, ``document`` and ``relevance``, as returned by `read_qrels`.
     measures : sequence of str, optional
-        Names from AP, AP@k, Bpref, nDCG, nDCG@k, P@k, R@k, RR, RR@k, Rprec and Success@k, with a number in place of k.
+        Any of AP, AP@k, Bpref, nDCG, nDCG@k, P@k, R@k, RR, RR@k, Rprec and Success@k, with a number for k.
 
     Returns
     -------
     polars.DataFrame
-        Column ``query`` and one for each measure; a row for each query that has a relevant document, in the order of the
-        judgments. Queries for which nothing was found have 0 everywhere; those without judgments are ignored.
+        Column ``query`` and one column per measure; one row per query with a relevant document, in the order of the
+        judgments. Queries without results score 0; queries without judgments are ignored.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def rank_measures(
     named = {name: _measure(name) for name in measures}
     judged = qrels.filter(pl.col("relevance").max().over("query") > 0)
     if judged.is_empty():
-        msg = "no query has a relevant document, so there is nothing to judge a ranking by."
+        msg = "no query has a relevant document, so rankings cannot be evaluated."
         raise InputError(msg)
     found = run.join(judged, on="query", how="semi")
     results = _ir_measures().iter_calc(
@@ -72,7 +72,7 @@ def rank_measures(
 
 
 def mean_measures(values: pl.DataFrame) -> dict[str, float]:
-    """Return the mean of each measure over the queries, of what `rank_measures` gives.
+    """Return the mean of each measure over the queries in a result of `rank_measures`.
 
     Examples
     --------
@@ -83,11 +83,11 @@ def mean_measures(values: pl.DataFrame) -> dict[str, float]:
 
 
 def _measure(name: str) -> Any:
-    """Return a measure as ir_measures has it. Its own parser fails in Python 3.14, and P@0 would end the process."""
+    """Parse a measure of ir_measures. Its own parser fails in Python 3.14, and P@0 would end the process."""
     parts = re.fullmatch(r"(\w+)(?:@([1-9]\d{0,8}))?", name, re.ASCII)
     base, cutoff = parts.groups() if parts else (None, None)
     if (base if cutoff is None else f"{base}@k") not in FORMS:
-        msg = f"there is no measure {name!r}; there are {', '.join(FORMS)}, with a whole number above 0 in place of k."
+        msg = f"unknown measure {name!r}; choose from {', '.join(FORMS)}, with a positive integer for k."
         raise InputError(msg)
     measure = getattr(_ir_measures(), str(base))
     return measure if cutoff is None else measure @ int(cutoff)
@@ -97,19 +97,19 @@ def _ir_measures() -> Any:
     try:
         import ir_measures
     except ImportError as error:
-        msg = f"judging rankings needs ir_measures ({error}): pip install 'semascope[eval]'"
+        msg = f"evaluating rankings needs ir_measures ({error}): pip install 'semascope[eval]'"
         raise MissingExtraError(msg) from None
     return ir_measures
 
 
 def _with_distinct_scores(run: pl.DataFrame) -> pl.DataFrame:
-    """Put whole numbers in place of scores. trec_eval rounds scores to float32, and not all measures treat ties alike."""
+    """Replace scores by distinct integers: trec_eval rounds scores to float32, and measures differ in how they treat ties."""
     position = pl.int_range(pl.len()).over("query").cast(pl.Float64)
     return run.sort("score", "document", descending=True).with_columns(score=-position)
 
 
 def _by_query(table: pl.DataFrame, column: str) -> dict[str, dict[str, Any]]:
-    """Return the values of a column by query and document."""
+    """Return the values of a column as a dict by query and document."""
     values: dict[str, dict[str, Any]] = {}
     for query, document, value in table.select("query", "document", column).iter_rows():
         values.setdefault(query, {})[document] = value
@@ -120,16 +120,16 @@ def _by_query(table: pl.DataFrame, column: str) -> dict[str, dict[str, Any]]:
 
 
 def randomization_test(one: ArrayLike, other: ArrayLike, n: int = 10_000, seed: int = 0) -> float:
-    """Return the two-sided p-value of a difference between means, by exchanging values within pairs.
+    """Compute the two-sided p-value of a paired randomization test for a difference of means.
 
     Parameters
     ----------
     one, other : array-like of shape (n_pairs,)
-        A measure's values for the same queries, in the same order.
+        Values of a measure for the same queries, in the same order.
     n : int, default=10_000
-        How many exchanges to draw. If there are not more than that, all are looked at, and the p-value is exact.
+        Number of random exchanges. If there are at most n in total, all are enumerated and the p-value is exact.
     seed : int, default=0
-        Decides what is drawn.
+        Seed of the exchanges.
 
     Examples
     --------
@@ -145,7 +145,7 @@ def randomization_test(one: ArrayLike, other: ArrayLike, n: int = 10_000, seed: 
     total = differences.sum()
     least = abs(total) - ROUNDING * np.abs(differences).sum()
     extreme = sum(int((np.abs(total - 2 * (block @ differences)) >= least).sum()) for block in exchanges)
-    return extreme / 2 ** len(differences) if exact else (extreme + 1) / (n + 1)  # what was seen is one of those drawn
+    return extreme / 2 ** len(differences) if exact else (extreme + 1) / (n + 1)  # the observed assignment counts as drawn
 
 
 def _differences(one: ArrayLike, other: ArrayLike) -> NDArray[np.float64]:
@@ -154,13 +154,13 @@ def _differences(one: ArrayLike, other: ArrayLike) -> NDArray[np.float64]:
         msg = f"expected two lists of values for the same queries, found shapes {first.shape} and {second.shape}."
         raise InputError(msg)
     if not np.isfinite([first, second]).all():
-        msg = "a randomization test needs finite values, but some are not."
+        msg = "a randomization test needs finite values, but some are not finite."
         raise InputError(msg)
     return first - second
 
 
 def _all_exchanges(n_pairs: int) -> Iterator[NDArray[np.float64]]:
-    """Return blocks of rows that say with 1 which pairs to exchange."""
+    """Yield all exchanges in blocks of rows; 1 marks a pair to exchange."""
     size = max(BLOCK_SIGNS // n_pairs, 1)
     for start in range(0, 2**n_pairs, size):
         numbers = np.arange(start, min(start + size, 2**n_pairs))
@@ -168,7 +168,7 @@ def _all_exchanges(n_pairs: int) -> Iterator[NDArray[np.float64]]:
 
 
 def _random_exchanges(n_pairs: int, n: int, seed: int) -> Iterator[NDArray[np.float64]]:
-    """Return n random rows in blocks. How they are cut changes nothing."""
+    """Yield n random exchanges in blocks; the block size does not change them."""
     rng = np.random.default_rng(seed)
     size = max(BLOCK_SIGNS // n_pairs, 1)
     for start in range(0, n, size):
@@ -176,7 +176,7 @@ def _random_exchanges(n_pairs: int, n: int, seed: int) -> Iterator[NDArray[np.fl
 
 
 SCHEMA = {"query": pl.String(), "document": pl.String(), "rank": pl.Int64(), "score": pl.Float64()}
-"""The columns of a run."""
+"""Columns of a run."""
 
 
 def read_run(path: str | Path) -> pl.DataFrame:
@@ -185,7 +185,7 @@ def read_run(path: str | Path) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        Columns ``query`` and ``document``, strings, ``rank``, whole numbers, and ``score``; in the order of the file.
+        String columns ``query`` and ``document``, integer ``rank`` and float ``score``, in the order of the file.
     """
     path = Path(path)
     if not path.is_file():
@@ -200,12 +200,12 @@ def read_run(path: str | Path) -> pl.DataFrame:
         query, document, rank, score = _result(f"{path}, line {number}", line)
         first = places.setdefault((query, document), number)
         if first != number:
-            msg = f"{path}, line {number}: document {document} was found for query {query} on line {first} already."
+            msg = f"{path}, line {number}: document {document} is already listed for query {query} on line {first}."
             raise SourceError(msg)
         ranks.append(rank)
         scores.append(score)
     if not places:
-        msg = f"{path}: there are no results: the file is empty."
+        msg = f"{path}: the file contains no results."
         raise SourceError(msg)
     pairs = {"query": [query for query, _ in places], "document": [document for _, document in places]}
     return pl.DataFrame(pairs | {"rank": ranks, "score": scores}, schema=SCHEMA)
@@ -226,7 +226,7 @@ def _result(where: str, line: str) -> tuple[str, str, int, float]:
 
 
 def _number(cell: str) -> float:
-    """Return a score, which may be infinite; nan where there is none."""
+    """Parse a score, which may be infinite; return NaN if it is not a number."""
     try:
         return float(cell) if "_" not in cell else math.nan
     except ValueError:
@@ -234,14 +234,14 @@ def _number(cell: str) -> float:
 
 
 def write_run(path: str | Path, run: pl.DataFrame, tag: str = "semascope") -> None:
-    """Write a run file, which `read_run` reads back to the same values.
+    """Write a run file that `read_run` restores exactly.
 
     Parameters
     ----------
     run : polars.DataFrame
-        Columns as `read_run` gives them. Rows are written in their order.
+        Columns as returned by `read_run`. Rows are written in order.
     tag : str, default="semascope"
-        Names the system that made the run.
+        Name of the system that produced the run.
     """
     path = Path(path)
     run = run.select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items())
@@ -262,16 +262,16 @@ def write_run(path: str | Path, run: pl.DataFrame, tag: str = "semascope") -> No
 
 
 def _unreadable(run: pl.DataFrame, tag: str) -> str | None:
-    """Say why a file of these results would be read as others, or not at all; None when it would not."""
+    """Return why a file of these results could not be read back, or None."""
     if run.is_empty():
         return "there are no results to write"
     for kind, names in {"query": run["query"], "document": run["document"], "tag": pl.Series([tag])}.items():
         for name in names:
             if name is None or name.split() != [name]:
-                return f"the {kind} {name!r} cannot stand in a run file, where blanks divide the values"
+                return f"the {kind} {name!r} must not be empty or contain whitespace, which separates the values of a run file"
     if run["rank"].has_nulls() or run["score"].has_nulls() or run["score"].is_nan().any():
-        return "a result has no rank, or no score"
+        return "a result has no rank or no score"
     twice = run.filter(pl.struct("query", "document").is_duplicated())
     if len(twice):
-        return f"document {twice['document'][0]} stands twice among the results of query {twice['query'][0]}"
+        return f"document {twice['document'][0]} is listed twice for query {twice['query'][0]}"
     return None

@@ -1,1 +1,1 @@
-"""What a fitted model says of documents."""
+"""Inference for documents under a fitted model."""

@@ -1,7 +1,7 @@
-"""Attribution: the topic or label that each word of a document most probably comes from.
+"""Attribution of the words of a document to its topics or labels.
 
-P(topic | word, document) is proportional to P(topic | document) P(word | topic). It is written here, in `most_probable`, for
-topics and labels alike, for documents as counts and for texts.
+P(topic | word, document) is proportional to P(topic | document) P(word | topic). `most_probable` is the only implementation,
+for topics and labels, counts and texts.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 BLOCK = 1 << 20
-"""Numbers to hold at a time, one for each entry and topic: they stay in the cache."""
+"""Size of a block of entries × topics, small enough for the cache."""
 
 
 class Attribution(NamedTuple):
-    """Of each word, the most probable topic.
+    """Most probable topic of each word.
 
-    topics   int32[n]    its number, -1 for a word that no topic of its document can give
+    topics   int32[n]    index of the topic, -1 if no topic of the document contains the word
     weights  float64[n]  P(topic | word, document)
     """
 
@@ -38,12 +38,12 @@ class Attribution(NamedTuple):
 
 
 def most_probable(theta: NDArray[Any], p_words: NDArray[Any]) -> Attribution:
-    """Compute the most probable topic of each word in its document, and P(topic | word, document) of it.
+    """Compute the most probable topic of each word, and its P(topic | word, document).
 
     Parameters
     ----------
     theta : ndarray of shape (n_words, n_topics) or (1, n_topics)
-        P(topic | document) of the document of each word, or of one document.
+        P(topic | document) for the document of each word, or for one document.
     p_words : ndarray of shape (n_words, n_topics)
         P(word | topic).
     """
@@ -60,14 +60,14 @@ def most_probable(theta: NDArray[Any], p_words: NDArray[Any]) -> Attribution:
 
 
 def topics_of_entries(rows: CSR, topics: NDArray[Any], theta: NDArray[Any]) -> Attribution:
-    """Compute the most probable topic of each entry.
+    """Compute the most probable topic of each entry of a CSR matrix.
 
     Parameters
     ----------
-    rows : Rows
+    rows : CSR
         The documents.
     topics : ndarray of shape (n_words, n_topics)
-        Column z is P(word | topic z).
+        P(word | topic) in columns.
     theta : ndarray of shape (n_documents, n_topics)
         P(topic | document).
     """
@@ -81,12 +81,12 @@ def topics_of_entries(rows: CSR, topics: NDArray[Any], theta: NDArray[Any]) -> A
 
 
 def documents_of_entries(rows: CSR) -> NDArray[np.int64]:
-    """Return the number of each entry's document."""
+    """Return the document index of each entry."""
     return np.repeat(np.arange(len(rows.ends) - 1), np.diff(rows.ends))
 
 
 def topics_of_words(words: NDArray[np.int32], topics: NDArray[Any], theta: NDArray[Any]) -> Attribution:
-    """Compute the most probable topic of the words of one document, given one after the other, and its P(topic | document)."""
+    """Compute the most probable topic of each token of one document with mixture `theta`."""
     distinct, places = np.unique(words, return_inverse=True)
     rows = CSR(np.array([0, len(distinct)]), distinct, np.ones(len(distinct), np.float32))
     found = topics_of_entries(rows, topics, theta[None])
@@ -94,7 +94,7 @@ def topics_of_words(words: NDArray[np.int32], topics: NDArray[Any], theta: NDArr
 
 
 def word_table(rows: CSR, words: pl.Series, topics: NDArray[Any], theta: NDArray[Any]) -> pl.DataFrame:
-    """Return a row for each word of each document, with its most probable topic; null where there is none."""
+    """Return a table of the words of each document and their most probable topics, null if there is none."""
     best, weights = topics_of_entries(rows, topics, theta)
     table = pl.DataFrame(
         {
@@ -115,14 +115,14 @@ def word_table(rows: CSR, words: pl.Series, topics: NDArray[Any], theta: NDArray
 def labels_of_words(
     words: NDArray[np.int32], labels: NDArray[np.int32], theta: NDArray[np.float64], known: LabelCounts
 ) -> Attribution:
-    """Compute the most probable label of the words of one document, given one after the other.
+    """Compute the most probable label of each token of one document.
 
     Parameters
     ----------
     labels : ndarray of int32
-        Labels that the document may have, ascending.
+        Candidate labels of the document, ascending.
     theta : ndarray of shape (n_labels,)
-        P(label | document) of each.
+        P(label | document) of the candidates.
     """
     distinct, places = np.unique(words, return_inverse=True)
     best, weights = most_probable(theta[None], word_probabilities(distinct, labels, known))
@@ -131,11 +131,12 @@ def labels_of_words(
 
 
 class AttributedWord(NamedTuple):
-    """A word of a text, from one character up to another, and the label that it most probably comes from.
+    """Word of a text with its most probable label.
 
-    word     as it stands in the text
-    label    None for a word that the model does not know, or that is left out
-    weight   P(label | word, text)
+    word        as written in the text
+    start, end  character offsets
+    label       None for words that are unknown or ignored
+    weight      P(label | word, text)
     """
 
     word: str
@@ -149,14 +150,14 @@ def attribute_words(
     text: str, tokens: Sequence[Token], numbers: NDArray[np.int32], labels: NDArray[np.int32], alpha: float,
     known: LabelCounts, names: Sequence[str],
 ) -> list[AttributedWord]:  # fmt: skip
-    """Compute the most probable of some labels for each word of a text.
+    """Compute the most probable label of each word of a text.
 
     Parameters
     ----------
     numbers : ndarray of int32
-        Number of each token's word, -1 for those that the model does not know.
+        Word index of each token, -1 if unknown.
     labels : ndarray of int32
-        The labels, ascending.
+        Candidate labels, ascending.
     """
     words = numbers[numbers >= 0]
     found = labels_of_words(words, labels, fold_in_words(words, labels, alpha, known), known)
@@ -171,7 +172,7 @@ def attribute_words(
 def best_passage(
     text: str, tokens: Sequence[Token], numbers: NDArray[np.int32], label: int, known: LabelCounts, n_words: int
 ) -> str:
-    """Return the passage whose words tell most of a label, by their mean log P(word | label) / P(word)."""
+    """Return the passage of a text with the highest mean log P(word | label) / P(word)."""
     if not tokens:
         return ""
     telling = _telling(numbers, label, known) if known.n_words else np.zeros(len(numbers))
@@ -181,7 +182,7 @@ def best_passage(
 
 
 def _telling(numbers: NDArray[np.int32], label: int, known: LabelCounts) -> NDArray[np.float64]:
-    """Log P(word | label) / P(word) of each word; 0 for one that the model does not know."""
+    """Compute log P(word | label) / P(word) of each token; 0 for unknown words."""
     listed = as_read_only(np.where(numbers < 0, 0, numbers), np.int32)
     of_label = word_probabilities(listed, np.array([label]), known).ravel()
     of_all = np.add.reduceat(np.append(known.counts, 0.0), known.ends[:-1]) * (np.diff(known.ends) > 0)
@@ -190,7 +191,7 @@ def _telling(numbers: NDArray[np.int32], label: int, known: LabelCounts) -> NDAr
 
 
 def numbers_of(words: Sequence[str], vocabulary: pl.Series) -> NDArray[np.int32]:
-    """Return the number of each token's word, -1 for one that the vocabulary does not have."""
+    """Return the index of each token in the vocabulary, -1 if it is missing."""
     places = vocabulary.is_in(list({word for word in words if word})).arg_true()
     numbers = dict(zip(vocabulary.gather(places).to_list(), places.to_list(), strict=True))
     return np.array([numbers.get(word, -1) for word in words], np.int32)

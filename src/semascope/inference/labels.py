@@ -1,4 +1,4 @@
-"""Labels of documents: the share of each, by folding in over the labels that a document may have."""
+"""Label inference: proportions of the candidate labels of documents, by folding in."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ if TYPE_CHECKING:
 
 
 def fold_in_labels(rows: CSR, labels: LabelRows, alpha: float | NDArray[np.float64], known: LabelCounts) -> NDArray[np.float64]:
-    """Infer P(label | document) of the labels that each document may have, by EM with their words held fixed.
+    """Infer P(label | document) of the candidate labels of each document, by EM with P(word | label) held fixed.
 
     Parameters
     ----------
-    rows : Rows
+    rows : CSR
         The documents.
     labels : LabelRows
-        What each may have, ascending.
-    alpha : float or ndarray of shape (n_entries_of_labels,)
-        Prior of a label, or of each entry of `labels`.
-    known : LabelWords
-        Words of the labels.
+        Candidate labels of each document, ascending.
+    alpha : float or ndarray of shape (n_candidates,)
+        Dirichlet prior, for all labels or for each entry of `labels`.
+    known : LabelCounts
+        Word counts of the labels.
 
     Returns
     -------
-    ndarray of shape (n_entries_of_labels,)
-        The share of each entry of `labels`; those of a document sum to one.
+    ndarray of shape (n_candidates,)
+        P(label | document) of each entry of `labels`; sums to one over each document.
     """
     theta, priors = np.empty(len(labels.numbers)), np.full(len(labels.numbers), alpha, np.float64)
     fold_labels(*rows, *labels, as_read_only(priors, np.float64), *known.for_kernels(), *LABELS, theta)
@@ -42,7 +42,7 @@ def fold_in_labels(rows: CSR, labels: LabelRows, alpha: float | NDArray[np.float
 
 
 def fold_in_words(words: NDArray[np.int32], labels: NDArray[np.int32], alpha: float, known: LabelCounts) -> NDArray[np.float64]:
-    """Infer P(label | document) of one document, given its words one after the other and its labels, ascending."""
+    """Infer P(label | document) of one document from its tokens and its candidate labels, ascending."""
     distinct, counts = np.unique(words, return_counts=True)
     rows = CSR(
         as_read_only(np.array([0, len(distinct)]), np.int64), as_read_only(distinct, np.int32), as_read_only(counts, np.float32)
@@ -52,7 +52,7 @@ def fold_in_words(words: NDArray[np.int32], labels: NDArray[np.int32], alpha: fl
 
 
 def word_probabilities(words: NDArray[np.int32], labels: NDArray[np.int32], known: LabelCounts) -> NDArray[np.float64]:
-    """Return P(word | label), a row for each word and a column for each of the labels, which are ascending."""
+    """Return P(word | label) with words in rows and labels, which are ascending, in columns."""
     table = np.empty(len(words) * len(labels))
     look_up(as_read_only(words, np.int32), as_read_only(labels, np.int32), *known.for_kernels(), table)
     return table.reshape(len(words), len(labels))

@@ -1,4 +1,4 @@
-"""What LSA does with a shard: project documents, measure how well their words are predicted, and the amplitudes it works on."""
+"""LSA inference: projection of documents, amplitudes, and the quality of predictions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ HELLINGER = "hellinger"
 def project(
     rows: CSR, lengths: NDArray[np.float64], basis: NDArray[Any], weighting: str, of_word: NDArray[Any], n_tokens: float
 ) -> NDArray[Any]:
-    """Rows of the matrix times the right singular vectors; of the Hellinger model, amplitudes of words given the document."""
+    """Project documents: rows of the weighted matrix times the right singular vectors.
+
+    For the Hellinger model the rows are √P(word | document).
+    """
     values = WEIGHTINGS[weighting].values(rows, n_tokens, of_word, basis.dtype)
     projected = np.empty((len(rows.ends) - 1, basis.shape[1]), basis.dtype)
     project_documents(rows.ends, rows.words, values, basis, projected)
@@ -46,31 +49,31 @@ class Squares(NamedTuple):
 
 
 def measured_shard(shard: Shard, **given: Any) -> tuple[Locals, Squares]:
-    """Project documents, and measure the projection."""
+    """Project documents and sum the squares of each column."""
     rows = project(shard.rows, shard.lengths, **given)
     weights = shard.lengths / given["n_tokens"] if given["weighting"] == HELLINGER else np.ones(len(rows))
     return {"rows": rows}, Squares(Scalars(tuple(squares_of_columns(rows, weights).tolist())))
 
 
 def rows_in_order(local: Locals, order: NDArray[np.int64]) -> NDArray[Any]:
-    """Projected documents, with their columns in another order."""
+    """Return projected documents with reordered columns."""
     rows = np.asarray(local["rows"])
     return rows if (np.diff(order) == 1).all() else rows[:, order]
 
 
 COLUMNS = 2048
-"""Words of a block."""
+"""Words per block."""
 
 
 class Parts(NamedTuple):
-    """Σ ξ² over the positive entries of Ξ, and over the negative ones."""
+    """Σ ξ² over the positive and the negative entries of Ξ."""
 
     positive: float
     negative: float
 
 
 def parts_of(rows: NDArray[Any], basis: NDArray[Any]) -> Parts:
-    """Both parts of rows @ basis.T."""
+    """Compute the parts of rows @ basis.T."""
 
     def of_block(block: slice) -> tuple[float, float]:
         positive = negative = 0.0
@@ -87,7 +90,7 @@ def parts_of(rows: NDArray[Any], basis: NDArray[Any]) -> Parts:
 
 
 def positive_squares(rows: NDArray[Any], basis: NDArray[Any]) -> NDArray[np.float64]:
-    """Σ (ξ⁺)² of each row of rows @ basis.T."""
+    """Compute Σ (ξ⁺)² of each row of rows @ basis.T."""
     squares = np.zeros(len(rows))
 
     def of_block(block: slice) -> None:
@@ -101,17 +104,17 @@ def positive_squares(rows: NDArray[Any], basis: NDArray[Any]) -> NDArray[np.floa
 
 
 def positive_entries(counts: CSR, rows: NDArray[Any], basis: NDArray[Any]) -> NDArray[np.float64]:
-    """ξ⁺ where there are counts."""
+    """Compute ξ⁺ at the nonzero counts."""
     entries = np.empty(len(counts.words), rows.dtype)
     entries_of_product(counts.ends, counts.words, rows, basis, entries)
     return np.maximum(entries, 0).astype(np.float64)
 
 
 def bits_of_ranks(values: NDArray[np.float64], n_documents: int, n_words: int, n_tokens: float) -> Any:
-    """Bits per observation, for each rank, of the parameters and of the distance from what was observed.
+    """Compute, for each rank, the bits per observation of the parameters and of the distance from the data.
 
-    A model of rank r has r (M + N − r) parameters, each worth ½ log₂ n bits when it is told from n observations. The distance
-    is −2 log₂ ⟨Ψ_P, Ψ_Q⟩, Rényi's divergence of order ½; ⟨Ψ_P, Ψ_Q⟩ is at least s, the root of Σ σ², which stands for it here.
+    A model of rank r has r (M + N − r) parameters of ½ log₂ n bits each for n observations. The distance is
+    −2 log₂ ⟨Ψ_P, Ψ_Q⟩, the Rényi divergence of order ½, with ⟨Ψ_P, Ψ_Q⟩ replaced by its lower bound s = √(Σ σ²).
     """
     ranks = np.arange(1, len(values) + 1)
     parameters = ranks * (n_documents + n_words - ranks)

@@ -1,7 +1,7 @@
-"""When inference about documents has converged: one rule for each purpose.
+"""Convergence criteria of inference for documents, one for each purpose.
 
-What a document has added to its own labels, which `semascope.kernels.label_inference` takes out of their scores, is no result that
-anyone sees: ten passes in the kernel will do.
+The contribution of a document to its own labels, which `semascope.kernels.label_inference` subtracts from their scores, is an
+intermediate result: the kernel estimates it in ten passes.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 
 class Convergence(NamedTuple):
-    """When the passes over a document end.
+    """Stopping rule of the passes over a document.
 
-    max_passes  at the latest after so many
-    tolerance   or when a pass changes no share of the document by more; in variational inference, when it reassigns no larger
-                fraction of the document's tokens
+    max_passes  maximum number of passes
+    tolerance   largest change of any topic or label proportion in a converged pass; in variational inference, the largest
+                fraction of tokens that it reassigns
     """
 
     max_passes: int
@@ -22,14 +22,13 @@ class Convergence(NamedTuple):
 
 
 NEVER = -1.0
-"""A tolerance that no pass meets, so that all passes are made."""
+"""Tolerance that is never met, so that all passes are run."""
 
 TOPICS = Convergence(200, 1e-4)
-"""Topics of new documents, by EM or variational inference: `transform`, `elbo`, and whatever shows a text."""
+"""Topics of new documents, by EM or variational inference: `transform`, `elbo` and views of texts."""
 
 LABELS = Convergence(200, 1e-4)
-"""Labels of documents, whoever asks: `transform`, `predict`, `attribute`, `perplexity`, and whatever shows a text."""
+"""Labels of documents: `transform`, `predict`, `attribute`, `perplexity` and views of texts."""
 
 COMPLETION = Convergence(30, NEVER)
-"""Topics of half a document, of which the other half is predicted: a protocol by which models of different packages are
-compared, so that the number of passes is the same for all."""
+"""Topics of half a document, for document completion: a protocol for comparing packages, so the number of passes is fixed."""

@@ -1,4 +1,4 @@
-"""Topics of new documents, with those of the model held fixed: folding in by EM, and variational inference."""
+"""Topic inference for new documents with the topics held fixed: folding in by EM, and variational inference."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PASSES, TOLERANCE = TOPICS
 
 
 class Nothing(NamedTuple):
-    """Folding in adds up nothing."""
+    """Empty sufficient statistics of folding in."""
 
 
 def fold_in_documents(
@@ -36,7 +36,7 @@ def fold_in_documents(
     prior: NDArray[Any],
     convergence: Convergence = TOPICS,
 ) -> NDArray[Any]:
-    """Infer P(topic | document) by EM from one start for all; arguments as in `semascope.kernels.plsa.fold_in`."""
+    """Infer P(topic | document) by EM from a common start; arguments as in `semascope.kernels.plsa.fold_in`."""
     theta = np.tile(start, (len(rows.ends) - 1, 1))
     fold_in(*rows, topics, theta, beta, factors, prior, *convergence)
     return theta
@@ -50,14 +50,15 @@ def fold_in_shard(
 
 
 def topic_shares(theta: Sequence[NDArray[Any]], lengths: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Compute the share of each topic in all words of some documents: what `topic_shares_` is for those of the fit.
+    """Compute the share of each topic among all tokens of some documents, like `topic_shares_` for the training documents.
 
     Parameters
     ----------
     theta : sequence of ndarray of shape (n_documents, n_topics)
-        P(topic | document), of the documents part by part.
+        P(topic | document), in blocks of documents.
     lengths : sequence of ndarray of shape (n_documents,)
-        Words of each document. The mean over documents, each counting alike, is another quantity, which `over_time` gives.
+        Number of tokens of each document, in the same blocks. The unweighted mean over documents is a different quantity,
+        which `over_time` computes.
     """
     sums = [np.einsum("d,dz->z", words, shares) for words, shares in zip(lengths, theta, strict=True)]
     total = np.sum([np.sum(words) for words in lengths])
@@ -65,13 +66,13 @@ def topic_shares(theta: Sequence[NDArray[Any]], lengths: Sequence[NDArray[np.flo
 
 
 class BoundStats(NamedTuple):
-    """The bound on the log-likelihood of documents."""
+    """Bound on the log-likelihood of documents."""
 
     bound: Scalars | ScalarTotal
 
 
 def infer_shard(shard: Shard, topics: ExpectedTopics, alpha: NDArray[np.float64]) -> tuple[Locals, BoundStats]:
-    """Run variational inference of the documents of a shard, from the uniform until convergence."""
+    """Run variational inference for the documents of a shard, from uniform topics to convergence."""
     dtype = topics.table.dtype
     gamma = first_theta(shard, alpha, np.float64) * (shard.lengths + alpha.sum())[:, None]
     gamma = gamma.astype(dtype)

@@ -1,1 +1,1 @@
-"""What people use: scikit-learn estimators. Settings in, results out; the arithmetic is elsewhere."""
+"""Estimators with the scikit-learn API; algorithms and kernels live in other packages."""

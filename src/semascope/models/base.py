@@ -1,4 +1,4 @@
-"""What all models have in common: how they take data, are trained, and are kept."""
+"""Base class of all models: input, training and persistence."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ _SEED = Maybe(Whole(high=2**128))
 
 
 class Objective(NamedTuple):
-    """What a fit improves.
+    """Objective of a fit.
 
-    attribute   where its values are, one for each iteration
-    name        what it is called
-    short       what it is called where there is little room, if that is something else
+    attribute   fitted attribute with one value per iteration
+    name        display name
+    short       shorter display name, if any
     """
 
     attribute: str
@@ -64,18 +64,18 @@ class Objective(NamedTuple):
 
 
 class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """A model of documents as vectors over words, with a row of `components_` for each of its dimensions."""
+    """Base class of models with one row of `components_` per topic, label or dimension."""
 
     kind: ClassVar[str]
-    """What its components are, and what can be done with it: a name of `semascope.models.registry.KINDS`."""
+    """Kind of the components: a key of `semascope.models.registry.KINDS`."""
     learns_from_streams: ClassVar[bool] = False
-    """Whether it learns document by document, and knows no corpus that it was fitted to."""
+    """Whether the model learns document by document and has no training corpus."""
     objectives: ClassVar[Sequence[Objective]] = (Objective("log_likelihood_", "log-likelihood"),)
-    """What a fit may have improved, with its values by iteration as attributes. The first that has any is what it was."""
+    """Objectives that a fit may have; the first with values is the one of this fit."""
     saved_arrays: ClassVar[Mapping[str, Array]] = {}
-    """Fitted attributes kept as arrays, beside `components_`, and what their entries may be."""
+    """Fitted attributes saved as arrays, besides `components_`, and their declarations."""
     saved_facts: ClassVar[Mapping[str, Fact]] = FITTED
-    """Fitted attributes kept in the manifest, and what they may be."""
+    """Fitted attributes saved in the manifest, and their declarations."""
 
     components_: NDArray[Any]
     analyzer_: Analyzers | None
@@ -91,10 +91,10 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     random_state: Any
     engine: Engine | None
 
-    # --- data in -----------------------------------------------------------------------------------------------------------
+    # --- input -------------------------------------------------------------------------------------------------------------
 
     def _corpus_to_fit(self, X: Any) -> Corpus:
-        """Make a corpus of what `fit` was given, and note its words."""
+        """Convert the input of `fit` to a corpus, and store its vocabulary."""
         X = coerce_input(X)
         if isinstance(X, list | tuple | pl.Series) and len(X) == 0:
             msg = f"{type(self).__name__}: there are no documents to learn from."
@@ -117,7 +117,7 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return corpus
 
     def to_corpus(self, X: Any) -> Corpus:
-        """Return documents as a corpus over the words of the model; words that it does not know are left out.
+        """Convert documents to a corpus over the vocabulary of the model; unknown words are ignored.
 
         Parameters
         ----------
@@ -147,14 +147,14 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     @property
     def lexicon_(self) -> Lexicon | None:
-        """The words with their languages; None where the model was fitted to a matrix without words."""
+        """Vocabulary with languages; None if the model was fitted to a matrix without feature names."""
         check_is_fitted(self)
         return self._lexicon
 
     def require_lexicon(self) -> Lexicon:
-        """Return the words of the model with their languages; a model without words raises `InputError`."""
+        """Return the vocabulary with languages; raise `InputError` if the model has none."""
         if self._lexicon is None:
-            msg = "this model was fitted on a matrix without words, so it cannot read texts: give it a matrix."
+            msg = "this model was fitted on a matrix without words, so it cannot read texts: pass a matrix."
             raise InputError(msg)
         return self._lexicon
 
@@ -167,14 +167,14 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return self.engine or ThreadEngine()
 
     def _validate_settings(self, corpus: Corpus, problem: str | None) -> None:
-        """Say at once what is wrong with the settings that all models have, or with those of this one."""
+        """Validate the hyperparameters; `problem` is what the caller found wrong, if anything."""
         problem = self._problem_of_settings() or self._problem_of_size(corpus) or problem
         if problem:
             msg = f"{type(self).__name__}: {problem}."
             raise InputError(msg)
 
     def _problem_of_settings(self) -> str | None:
-        """Return what is wrong with the settings, whatever the data, if anything."""
+        """Return what is wrong with the hyperparameters, regardless of the data, or None."""
         if not is_whole(self.n_components) or self.n_components < 1:
             return f"n_components must be a whole number of at least 1, but was {self.n_components!r}"
         if self.dtype not in ("float32", "float64"):
@@ -182,7 +182,7 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return self._problem_of_stopping()
 
     def _problem_of_size(self, corpus: Corpus) -> str | None:
-        """Return what is wrong with the number of dimensions for the data, if anything."""
+        """Return what is wrong with the number of components for the data, or None."""
         most = min(corpus.n_documents, corpus.n_words)
         if self.n_components > most:
             return (
@@ -192,7 +192,7 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return None
 
     def _problem_of_stopping(self) -> str | None:
-        """What is wrong with the settings that end the fit, if anything."""
+        """Return what is wrong with `max_iter` or `tol`, or None."""
         if not is_whole(self.max_iter) or self.max_iter < 1:
             return f"max_iter must be a whole number of at least 1, but was {self.max_iter!r}"
         if not is_number(self.tol) or not self.tol >= 0:
@@ -202,7 +202,7 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     # --- training ------------------------------------------------------------------------------------------------------------
 
     def _config_for(self, corpus: Corpus) -> dict[str, Any]:
-        """What every algorithm is told of the corpus and the settings."""
+        """Return the arguments common to all algorithms."""
         return {
             "n_topics": self.n_components,
             "n_documents": corpus.n_documents,
@@ -221,13 +221,18 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         judging: Any = None,
         shards: Sequence[ShardRef] | None = None,
     ) -> Fitted:
-        """Run an algorithm, and keep what every model learns. A checkpoint of a run with other `settings` is not resumed.
+        """Run an algorithm and set the fitted attributes of all models.
 
-        `shards` are those of the corpus, where the algorithm needs more of them than their counts.
+        A checkpoint of a run with different `settings` is not resumed. `shards` replace those of the corpus for algorithms
+        that need more than counts.
         """
         engine, name = self._engine(), type(self).__name__
-        told = {"measure": algorithm.objective_name, "per_token": algorithm.per_token, "show": self.verbose and engine.is_root}
-        with progress_bar(name, max_iter=self.max_iter, n_tokens=corpus.n_tokens, **told) as bar:
+        bar_options = {
+            "measure": algorithm.objective_name,
+            "per_token": algorithm.per_token,
+            "show": self.verbose and engine.is_root,
+        }
+        with progress_bar(name, max_iter=self.max_iter, n_tokens=corpus.n_tokens, **bar_options) as bar:
             if checkpoints:
                 identity = {**settings, **identity_of(algorithm), "corpus": corpus.fingerprint}
                 checkpoints = replace(checkpoints, identity=identity | checkpoints.identity)
@@ -245,14 +250,14 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return fitted
 
     def _yet_to_come(self, state: Any) -> str:
-        """Return what a fit that was interrupted had not begun, for people to read, if anything."""
+        """Return a phrase for the phase that an interrupted fit had not reached, if any."""
         return ""
 
-    # --- what was learned ----------------------------------------------------------------------------------------------------
+    # --- fitted attributes ---------------------------------------------------------------------------------------------------
 
     @property
     def vocabulary_(self) -> NDArray[np.object_]:
-        """The words; column j of `components_` is word j."""
+        """Words in the order of the columns of `components_`."""
         check_is_fitted(self)
         if self._lexicon is None:
             return np.array([f"x{j}" for j in range(self.n_features_in_)], dtype=object)
@@ -263,20 +268,20 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return int(self.components_.shape[0])
 
     def fitted_objective(self) -> tuple[Objective, list[float]]:
-        """Return what the fit improved, and its values by iteration; the last that it might have been, without any."""
+        """Return the objective of the fit and its values by iteration."""
         for objective in self.objectives:
             if len(steps := getattr(self, objective.attribute, ())):
                 return objective, [float(step) for step in steps]
         return self.objectives[-1], []
 
     def describe_fit(self) -> str:
-        """Return how many iterations the fit took, in words."""
+        """Describe the number of iterations of the fit."""
         counted = len(self.fitted_objective()[1])
         before = f"{self.n_iter_ - counted} first passes and " if self.n_iter_ > counted else ""
         return f"{before}{counted} iterations"
 
     def without_documents(self) -> Self:
-        """Return a copy that knows nothing of the documents it was fitted to; what does not change is shared."""
+        """Return a shallow copy without the data of the training documents."""
         lean = copy.copy(self)
         for name, array in self.saved_arrays.items():
             if array.shape and array.shape[0] == "n_documents":
@@ -284,34 +289,34 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return lean
 
     def coherence(self, X: Any, measure: str = "npmi", n: int = 10) -> NDArray[np.float64]:
-        """Tell how well the top words of each topic, or dimension, stand together in documents; higher is better.
+        """Compute the coherence of the top words of each topic, or dimension; higher is better.
 
         Parameters
         ----------
         X : Corpus, list of str, or matrix of shape (n_documents, n_words)
-            The documents to look for the words in; those the model was fitted to, for example.
+            Reference documents, for example the training documents.
         measure : {"npmi", "umass", "c_v"}, default="npmi"
-            See `semascope.evaluation.coherence`, where they are defined.
+            Coherence measure, see `semascope.evaluation.coherence`.
         n : int, default=10
-            How many top words of each topic.
+            Number of top words per topic.
 
         Returns
         -------
         ndarray of shape (n_components,)
-            One value for each.
+            Coherence of each topic.
         """
         corpus = self.to_corpus(X)
         return coherence(self.components_.T, corpus, measure, n)
 
     def diversity(self, n: int = 25) -> float:
-        """Return the share of distinct words among the top n words of all topics: 1 when they share none of them."""
+        """Return the fraction of distinct words among the top n words of all topics."""
         check_is_fitted(self)
         return diversity(self.components_.T, n)
 
-    # --- on disk -------------------------------------------------------------------------------------------------------------
+    # --- persistence ---------------------------------------------------------------------------------------------------------
 
     def save(self, path: str | Path) -> None:
-        """Write the model as a directory; a crash meanwhile leaves what was there before. Read it with `semascope.load`."""
+        """Save the model to a directory, atomically; load it with `semascope.load`."""
         check_is_fitted(self)
         self._engine().run_on_root(lambda: self._write(path))
 
@@ -333,16 +338,18 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     @classmethod
     def _layout(cls) -> Layout:
-        """Return what a directory of this kind of model may hold."""
+        """Return the layout of a model directory of this class."""
         layout = cls._file_layout()
-        optional = {name: fact for name, fact in cls.saved_facts.items() if hasattr(cls, name)}  # older versions had none
+        optional = {
+            name: fact for name, fact in cls.saved_facts.items() if hasattr(cls, name)
+        }  # missing in files of older versions
         required = {name: fact for name, fact in cls.saved_facts.items() if name not in optional}
         return layout.also(facts={"fitted": Record(required, optional)})
 
     @classmethod
     @abstractmethod
     def _file_layout(cls) -> Layout:
-        """Return the arrays and tables of this kind of model, and the facts that others do not have."""
+        """Return the arrays, tables and facts specific to this class."""
 
     @classmethod
     def _from_directory(cls, directory: Directory) -> Self:
@@ -366,28 +373,28 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return model
 
     def _problem_when_loaded(self) -> str | None:
-        """Return what keeps a model that was read from being used, if anything."""
+        """Return what makes a loaded model unusable, or None."""
         return self._problem_of_settings()
 
     def _write_components(self, draft: Draft) -> None:
-        """Keep what `components_` are made of."""
+        """Write the arrays that determine `components_`."""
         draft.array("topics", np.ascontiguousarray(self.components_.T))
 
     def _read_components(self, directory: Directory) -> None:
-        """Take up what `_write_components` kept."""
+        """Read what `_write_components` wrote."""
         self.components_ = directory.array("topics").T
 
     def _more_facts(self) -> dict[str, Any]:
-        """What else goes into the manifest."""
+        """Return additional facts for the manifest."""
         return {}
 
     def _take_more_facts(self, facts: dict[str, Any]) -> None:
-        """Take up what `_more_facts` gave."""
+        """Set attributes from the additional facts of the manifest."""
 
     # --- scikit-learn --------------------------------------------------------------------------------------------------------
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take up a pickle of this or an older version: hyperparameters that it does not know have their defaults."""
+        """Restore a pickle of this or an older version; missing hyperparameters get their defaults."""
         parameters = signature(type(self).__init__).parameters
         defaults = {name: parameters[name].default for name in self._get_param_names() if name not in state}
         super().__setstate__({**defaults, **state})

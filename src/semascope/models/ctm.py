@@ -30,52 +30,52 @@ TOLERANCE = 1e-4
 
 
 class CorrelatedTopicModel(TopicModel):
-    """Correlated topic model (Blei and Lafferty, 2007), fitted by variational EM from topics of CVB0.
+    """Correlated topic model (Blei and Lafferty, 2007), fitted by variational EM initialized with CVB0.
 
-    The topics of a document are softmax(η), where η has a normal distribution with mean μ and covariance Σ: topics that are
-    often in the same documents are correlated. One seed gives one model, bit for bit, on any engine and any number of threads.
+    The topic proportions of a document are softmax(η), where η has a normal distribution with mean μ and covariance Σ, so
+    topics may be correlated. The result depends only on the seed, bit for bit, not on the engine or the number of threads.
 
     Parameters
     ----------
     n_components : int, default=10
-        Number of topics. Time grows with its cube where documents are short.
+        Number of topics. For short documents, time is cubic in this number.
     eta : float, default=0.03
-        Prior of the words in a topic.
+        Dirichlet prior of the words of a topic.
     max_iter : int, default=100
-        Maximum number of iterations, passes of CVB0 included.
+        Maximum number of iterations, including those of CVB0.
     tol : float, default=1e-4
-        Stop when an iteration changes the bound by less than this share of itself.
+        Convergence tolerance: stop when the relative change of the bound in one iteration is smaller.
     random_state : int, RandomState or None, default=None
-        Seed of the start.
+        Seed of the initialization.
     dtype : {"float32", "float64"}, default="float32"
-        Precision of the topics. What is known of η is in double precision.
+        Precision of the topics. The posterior of η is always in double precision.
     engine : Engine, optional
-        Where the work is done, local threads by default. It changes the time, not the topics.
+        Execution engine, local threads by default. It does not affect the results.
     verbose : bool, default=False
-        Show a progress bar, on a terminal.
+        Whether to show a progress bar on a terminal.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_words)
         P(word | topic); rows sum to one.
     doc_topics_ : ndarray of shape (n_documents, n_components)
-        P(topic | document) of the documents it was fitted to; rows sum to one.
+        P(topic | document) of the training documents; rows sum to one.
     topic_shares_ : ndarray of shape (n_components,)
         P(topic).
     mean_ : ndarray of shape (n_components,)
-        μ.
+        Prior mean μ of η.
     covariance_ : ndarray of shape (n_components, n_components)
-        Σ. When topics are merged, their entries are averaged by how common the topics are, which is Σ of log Σ e^η to first
-        order; μ of merged topics is log Σ e^μ.
+        Prior covariance Σ of η. Merging topics averages their entries, weighted by topic shares, which is the covariance of
+        log Σ e^η to first order; the merged mean is log Σ e^μ.
     elbo_ : list of float
-        The bound after each iteration, with the logarithms of the priors; never falls beyond rounding. Passes of CVB0 that come
-        first have none.
+        Evidence lower bound after each iteration of variational EM, log-priors included; nondecreasing up to rounding. The
+        initial iterations of CVB0 have no bound.
     heldout_path_ : list of [iteration, seconds, perplexity]
-        `perplexity` of the documents in `heldout`, after iterations 1, 2, 3, 5, 8 and so on, and the last.
+        `perplexity` of the `heldout` documents after iterations 1, 2, 3, 5, 8 and so on, and after the last one.
     n_iter_ : int
         Number of iterations.
     stopped_by_ : {"converged", "iterations", "interrupted"}
-        Why the fit ended.
+        Reason for the end of the fit.
 
     Examples
     --------
@@ -124,13 +124,13 @@ class CorrelatedTopicModel(TopicModel):
         Parameters
         ----------
         X : Corpus, list of str, or matrix of shape (n_documents, n_words)
-            What to learn from. Whatever `Corpus.build` takes will do, too.
+            Training documents, or any source that `Corpus.build` accepts.
         y : None
             Ignored.
         checkpoints : Checkpoints, optional
-            Save the run now and then, and resume one that was cut off.
+            Save checkpoints during the fit, and resume an interrupted run.
         heldout : like X, optional
-            Documents to judge the topics by while they are learned: see `heldout_path_`. Nothing is learned from them.
+            Documents to evaluate the topics on during the fit, see `heldout_path_`. They do not affect the fit.
         """
         corpus = self._engine().run_on_all(lambda: self._checked(X))
         algorithm = CTM(**self._config_for(corpus), eta=float(self.eta))
@@ -140,9 +140,9 @@ class CorrelatedTopicModel(TopicModel):
         return self
 
     def transform(self, X: Any) -> NDArray[Any]:
-        """Return P(topic | document) of new documents, with topics, μ and Σ held fixed.
+        """Infer P(topic | document) of new documents, with topics, μ and Σ held fixed.
 
-        Words the model does not know are left out; a document with no other words has softmax(μ).
+        Unknown words are ignored; a document without known words gets softmax(μ).
         """
         corpus = self._corpus_to_use(X)
         prior = Normal(np.array(self.mean_), np.array(self.covariance_))
@@ -151,9 +151,9 @@ class CorrelatedTopicModel(TopicModel):
             return placed.documents(itemgetter("theta"))
 
     def topic_correlations(self) -> NDArray[np.float64]:
-        """Return the correlation of each pair of topics: of the logarithms of their shares, over the mean of all topics.
+        """Return the correlations of the centered log-proportions of the topics.
 
-        Adding a number to all η changes no share, so it takes no part; independent topics have −1 / (n_components − 1).
+        Centering over topics removes the shift of η that softmax ignores, so independent topics have −1 / (n_components − 1).
 
         Examples
         --------
@@ -168,11 +168,11 @@ class CorrelatedTopicModel(TopicModel):
         return np.asarray(np.clip(centered * scale * scale[:, None], -1.0, 1.0), np.float64)
 
     def fitted_priors(self) -> dict[str, Any]:
-        """Return η of the words."""
+        """Return the word prior η."""
         return {"eta": float(self.eta)}
 
     def _checked(self, X: Any) -> Corpus:
-        """Validate input and settings."""
+        """Validate input and hyperparameters."""
         corpus = self._corpus_to_fit(X)
         self._validate_settings(corpus, None)
         return corpus
@@ -189,11 +189,11 @@ class CorrelatedTopicModel(TopicModel):
 
 
 class Nothing(NamedTuple):
-    """Inference adds up nothing."""
+    """Empty sufficient statistics of inference."""
 
 
 def infer_shard(shard: Shard, prior: Normal, topics: NDArray[Any]) -> tuple[Locals, Nothing]:
-    """Infer the topics of the documents of a shard, from the mean of the prior until convergence."""
+    """Infer the topics of the documents of a shard, from the prior mean to convergence."""
     means = np.tile(prior.mean, (shard.n_documents, 1))
     inferred = infer_documents(shard, prior, topics, means, np.ones_like(means), MAX_PASSES, TOLERANCE)
     return {"theta": inferred.theta}, Nothing()

@@ -1,4 +1,4 @@
-"""Topics edited by hand: named, renamed, merged and removed."""
+"""Manual topic editing: renaming, merging and removal."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ if TYPE_CHECKING:
 
 
 Topic = int | str
-"""A topic by its number or its name."""
+"""Index or name of a topic."""
 
 Model = TypeVar("Model")
 
 
 class Merge(NamedTuple):
-    """Topics to merge, and what to call them; without a name it is that of the first that has one."""
+    """Topics to merge, and the name of the result; by default, the first name among the topics."""
 
     topics: Sequence[Topic]
     name: str | None = None
 
 
 class Plan(NamedTuple):
-    """What the new topics are.
+    """Plan of an edit.
 
-    groups  of each new topic, the old ones that it is made of
-    names   of each new topic, its name; None when it has none
+    groups  old topics that form each new topic
+    names   name of each new topic, or None
     """
 
     groups: list[list[int]]
@@ -48,7 +48,7 @@ def plan_edit(
     merge: Sequence[Merge] = (),
     remove: Iterable[Topic] = (),
 ) -> Plan:
-    """See what becomes of topics that have these names, or refuse what cannot be done.
+    """Build and validate the plan of an edit.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def plan_edit(
 
 
 def apply_edits(model: Model, plan: Plan) -> Model:
-    """Return a copy of a fitted model with other topics; what does not change is shared with the old one."""
+    """Return an edited copy of a fitted model; unchanged attributes are shared."""
     new: Any = clone(model)
     vars(new).update({name: value for name, value in vars(model).items() if name not in vars(new)})
     new._topic_names = plan.names
@@ -86,25 +86,25 @@ def apply_edits(model: Model, plan: Plan) -> Model:
     if sum(map(len, plan.groups)) < len(shares):
         _make_whole(new.topic_shares_, np.full(len(plan.groups), 1 / len(plan.groups)))
         for name in (name for name, array in declared.items() if array.sums_to_one and name != "topic_shares_"):
-            # A document that had nothing else has what is left as the whole corpus has it.
+            # A document without remaining topics gets the shares of the corpus.
             _make_whole(getattr(new, name), new.topic_shares_)
     return new  # type: ignore[no-any-return]
 
 
 def _over_topics(model: Any) -> dict[str, TopicArray]:
-    """Return the arrays of a model that change with its topics, all of which must say how."""
+    """Return the arrays over topics of a model; each must declare how merging changes it."""
     declared = {name: array for name, array in model.saved_arrays.items() if "n_topics" in (array.shape or ())}
     if silent := [name for name, array in declared.items() if not isinstance(array, TopicArray)]:
-        msg = f"{type(model).__name__}.saved_arrays: {silent[0]} does not declare what becomes of it when topics are merged."
+        msg = f"{type(model).__name__}.saved_arrays: {silent[0]} does not declare how to merge topics; use over_topics()."
         raise TypeError(msg)
     return declared
 
 
-# --- what can be done ----------------------------------------------------------------------------------------------------
+# --- validation ---------------------------------------------------------------------------------------------------------
 
 
 def _numbers(names: Sequence[str | None], topics: Iterable[Topic]) -> list[int]:
-    """Return the numbers of topics, each of which may be named once."""
+    """Return the indices of distinct topics."""
     if isinstance(topics, str | numbers.Integral):
         _refuse(f"expected a list of topics; write [{topics!r}]")
     shown = shown_names(names, len(names))
@@ -163,7 +163,7 @@ def _refuse(problem: str) -> NoReturn:
 
 
 def merged_array(values: NDArray[Any], array: TopicArray, groups: list[list[int]], shares: NDArray[np.float64]) -> NDArray[Any]:
-    """Return an array over merged topics, as it declares: each axis of topics in turn.
+    """Merge the topics of an array along each of its topic axes, as it declares.
 
     Examples
     --------
@@ -180,7 +180,7 @@ def merged_array(values: NDArray[Any], array: TopicArray, groups: list[list[int]
 
 
 def _sums(values: NDArray[Any], groups: list[list[int]], shares: NDArray[np.float64]) -> NDArray[Any]:
-    """Add what merged topics have; the last axis is topics."""
+    """Sum the entries of merged topics along the last axis."""
     new = values[..., [group[0] for group in groups]]
     for column, group in enumerate(groups):
         for topic in group[1:]:
@@ -189,7 +189,7 @@ def _sums(values: NDArray[Any], groups: list[list[int]], shares: NDArray[np.floa
 
 
 def _means(values: NDArray[Any], groups: list[list[int]], shares: NDArray[np.float64]) -> NDArray[Any]:
-    """Average what merged topics have, by their shares."""
+    """Average the entries of merged topics along the last axis, weighted by topic shares."""
     new = values[..., [group[0] for group in groups]]
     for column, group in enumerate(groups):
         if len(group) > 1:
@@ -198,7 +198,7 @@ def _means(values: NDArray[Any], groups: list[list[int]], shares: NDArray[np.flo
 
 
 def _log_sums(values: NDArray[Any], groups: list[list[int]], shares: NDArray[np.float64]) -> NDArray[Any]:
-    """Add what merged topics have, of which the values are logarithms."""
+    """Merge log-values of topics along the last axis by log-sum-exp."""
     new = values[..., [group[0] for group in groups]]
     for column, group in enumerate(groups):
         for topic in group[1:]:
@@ -210,24 +210,24 @@ _MERGED = {SUM: _sums, MEAN: _means, LOGSUMEXP: _log_sums}
 
 
 def _make_whole(rows: NDArray[Any], instead: NDArray[np.float64]) -> None:
-    """Make rows sum to one again; rows of which nothing is left are replaced."""
+    """Normalize rows to sum to one, in place; replace rows that sum to zero."""
     sums = rows.sum(axis=-1, dtype=np.float64)
     rows[sums == 0] = instead
     rows /= np.where(sums == 0, 1.0, sums)[..., None]
 
 
 _AT_ONCE = 512
-"""Rows that are added up in single precision before their sum is taken further."""
+"""Rows summed in single precision before accumulation in double precision."""
 
 _ROUNDING = 1e-4
-"""What a sum may differ from one by. Most is of adding up: rounding entries changes it by a ten-millionth."""
+"""Tolerance of sums that should be one. Most of it is for summation; rounding the entries accounts for 1e-7."""
 
 
 def are_distributions(topics: NDArray[Any], languages: NDArray[np.int32] | None = None) -> bool:
-    """Tell whether the words of each topic sum to one, in each language by itself.
+    """Return whether the words of each topic sum to one, separately in each language.
 
     topics     float[v, k]
-    languages  int32[v]     of the words; None if there is one
+    languages  int32[v]     language of each word; None if there is only one
     """
     for language in [None] if languages is None else np.unique(languages):
         own = topics if language is None else topics[languages == language]
@@ -240,24 +240,24 @@ def are_distributions(topics: NDArray[Any], languages: NDArray[np.int32] | None 
 
 
 class NamedTopics(ClassNamePrefixFeaturesOutMixin):
-    """Topics that have names and can be changed by hand.
+    """Mixin for named topics that can be edited.
 
-    Every change gives a new model and leaves the old one as it was. A topic is meant by its number or its name. Settings stay
-    those of the fit: fitting the new model again gives as many topics as before.
+    Every edit returns a new model and leaves the original unchanged. Topics are referred to by index or name. Hyperparameters
+    do not change: refitting an edited model restores the original number of topics.
     """
 
     components_: NDArray[Any]
     _topic_names: Sequence[str | None] = ()
-    """Names that were given to the first topics; None for a topic that has none."""
+    """Names of the first topics; None for unnamed ones."""
 
     @property
     def topic_names_(self) -> list[str]:
-        """The names of the topics; "topic 3" for one without a name."""
+        """Names of the topics; "topic 3" for an unnamed one."""
         check_is_fitted(self, "components_")
         return shown_names(self._topic_names, len(self.components_))
 
     def rename_topics(self, names: Mapping[Topic, str | None]) -> Self:
-        """Return a model whose topics have other names; None takes a name away.
+        """Return a model with renamed topics; None removes a name.
 
         Examples
         --------
@@ -269,17 +269,17 @@ class NamedTopics(ClassNamePrefixFeaturesOutMixin):
         return apply_edits(self, self._plan(rename=names))
 
     def merge_topics(self, topics: Sequence[Topic], *, name: str | None = None) -> Self:
-        """Return a model with one topic in place of several.
+        """Return a model with several topics merged into one.
 
-        Its words are the mean of theirs by how common each is; its share of the corpus and of each document is the sum of
-        theirs. It stands where the first of them stood, and the topics after move up.
+        The words of the merged topic are the average of its parts, weighted by topic shares; its shares of the corpus and of
+        each document are the sums. It takes the position of the first part, and later topics move up.
 
         Parameters
         ----------
         topics : sequence of int or str
-            The topics, two at least.
+            At least two topics.
         name : str, optional
-            What to call it; by default the name of the first in `topics` that has one.
+            Name of the merged topic; by default, the first name among `topics`.
 
         Examples
         --------
@@ -291,9 +291,9 @@ class NamedTopics(ClassNamePrefixFeaturesOutMixin):
         return apply_edits(self, self._plan(merge=[Merge(topics, name)]))
 
     def remove_topics(self, topics: Iterable[Topic]) -> Self:
-        """Return a model without some topics; what they had of each document goes to the others in proportion.
+        """Return a model without some topics; the proportions of the others are renormalized.
 
-        A document that had nothing else has what the whole corpus has of them. The topics after move up.
+        A document with no other topics gets the shares of the corpus. Later topics move up.
 
         Examples
         --------
@@ -311,16 +311,16 @@ class NamedTopics(ClassNamePrefixFeaturesOutMixin):
         merge: Sequence[Merge] = (),
         remove: Iterable[Topic] = (),
     ) -> Self:
-        """Return a model whose topics are changed in several ways at once, each topic meant as it was before.
+        """Return a model with several edits applied at once; all topics refer to the original model.
 
         Parameters
         ----------
         rename : dict of topic to str or None, optional
-            As in `rename_topics`.
+            New names, as in `rename_topics`.
         merge : sequence of Merge
-            Topics to put together, and what to call each group; as in `merge_topics`.
+            Groups of topics to merge, as in `merge_topics`.
         remove : iterable of int or str
-            As in `remove_topics`.
+            Topics to remove, as in `remove_topics`.
 
         Examples
         --------
@@ -337,6 +337,6 @@ class NamedTopics(ClassNamePrefixFeaturesOutMixin):
         return plan_edit([*self._topic_names, *[None] * n_free], **changes)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Return the names of the columns of `transform`: those of the topics, where any was given."""
+        """Return the output feature names of `transform`: topic names if any topic is named."""
         numbered: NDArray[np.object_] = super().get_feature_names_out(input_features)
         return np.array(self.topic_names_, dtype=object) if any(self._topic_names) else numbered

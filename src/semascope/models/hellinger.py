@@ -1,4 +1,4 @@
-"""The distribution that LSA of square-rooted probabilities estimates, and how far it is from what was observed."""
+"""Distribution estimated by LSA of square-rooted probabilities, and its distance from the data."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SMOOTHING = 0.5
-"""Share of P(word) in predictions: near the best of those that ``python -m benchmarks lsa_quality`` compares."""
+"""Weight of P(word) in predictions: near the optimum in ``python -m benchmarks lsa_quality``."""
 
 
 class HellingerEstimate(Model):
-    """A decomposition with weighting "hellinger" as a distribution P̂ over pairs of documents and words."""
+    """Decomposition with weighting "hellinger" as a distribution P̂ over document–word pairs."""
 
     weighting: str
     singular_values_: NDArray[np.float64]
@@ -50,36 +50,36 @@ class HellingerEstimate(Model):
 
     @property
     def bound_(self) -> float:
-        """√(2 (1 − s)), which the Hellinger distance does not exceed."""
+        """Upper bound √(2 (1 − s)) of the Hellinger distance."""
         return math.sqrt(max(2 * (1 - self._size()), 0.0))
 
     @property
     def hellinger_distance_(self) -> float:
-        """‖Ψ_P − Ψ_Q‖, the Hellinger distance of P̂ from Q; takes a product of documents × words × dimensions, once."""
+        """Hellinger distance ‖Ψ_P − Ψ_Q‖ of P̂ from Q; costs O(documents × words × dimensions), once."""
         self._check_hellinger()
         return math.sqrt(max(2 - 2 * self._alignment() / math.sqrt(self._parts().positive), 0.0))
 
     @property
     def clipped_mass_(self) -> float:
-        """Σ ξ² of the negative entries over that of all: what P̂ leaves out of Ξ."""
+        """Fraction of Σ ξ² in the negative entries of Ξ, which P̂ clips to zero."""
         parts = self._parts()
         return parts.negative / (parts.positive + parts.negative)
 
     def probability(self, rows: Any, columns: Any) -> NDArray[np.float64]:
-        """Return P̂ for the documents in `rows` and the words in `columns`, both by number: a table of both."""
+        """Return P̂ for all pairs of the documents `rows` and the words `columns`, both given by index."""
         amplitudes = self._amplitudes(np.atleast_1d(rows)) @ self.components_[:, np.atleast_1d(columns)]
         probabilities: NDArray[np.float64] = np.maximum(amplitudes, 0).astype(np.float64) ** 2 / self._parts().positive
         return probabilities
 
     def probability_rows(self, documents: Any) -> NDArray[np.float64]:
-        """Return whole rows of P̂ for documents by number."""
+        """Return full rows of P̂ for document indices."""
         return self.probability(documents, np.arange(self.n_features_in_))
 
     def log_likelihood(self, X: Any, *, smoothing: float = SMOOTHING) -> float:
-        """Return Σ n log P(word | document) of documents, which are folded in.
+        """Compute Σ n log P(word | document) of documents, which are folded in.
 
-        P(word | document) is (1 − ε) (ξ⁺)² / Σ (ξ⁺)² + ε P(word): without smoothing by ε a word that P̂ does not expect has no
-        probability at all.
+        P(word | document) is (1 − ε) (ξ⁺)² / Σ (ξ⁺)² + ε P(word). Without smoothing by ε, some words would have probability
+        zero.
         """
         log_likelihood, _ = self._likelihood(X, all_words, smoothing)
         return log_likelihood
@@ -87,8 +87,8 @@ class HellingerEstimate(Model):
     def perplexity(self, X: Any, *, smoothing: float = SMOOTHING, seed: int = 0) -> float:
         """Compute the held-out perplexity of documents by document completion; lower is better.
 
-        One half of the words of each is folded in, the other half predicted: the same halves that topic models are judged by.
-        There are no topics to have a prior: the model's own smoothing by ε takes its place.
+        Half of the tokens of each document are folded in, and the other half are predicted: the same halves as for topic
+        models. Smoothing by ε takes the place of a prior on topics.
         """
         log_likelihood, n_tokens = self._likelihood(X, partial(halves, known=self._known(), seed=seed), smoothing)
         return math.exp(-log_likelihood / n_tokens)
@@ -109,9 +109,9 @@ class HellingerEstimate(Model):
         return log_likelihood, n_tokens
 
     def figure_of_merit(self, gamma: float = 0.5) -> NDArray[np.float64]:
-        """Return γ Mod + (1 − γ) Dist for each rank up to that of the model: the smallest tells which to take.
+        """Compute γ Mod + (1 − γ) Dist for each rank up to that of the model; select the rank with the minimum.
 
-        Both are bits per observation: Mod of the parameters, Dist of the distance between the model and what was observed.
+        Both terms are bits per observation: Mod for the parameters, Dist for the distance between model and data.
         """
         if not 0 <= gamma <= 1:
             msg = f"gamma must be a number from 0 to 1, but was {gamma!r}."
@@ -127,18 +127,18 @@ class HellingerEstimate(Model):
         return np.asarray(self.word_shares_ > 0)
 
     def _size(self) -> float:
-        """The length of Ξ, s."""
+        """Return s = ‖Ξ‖."""
         self._check_hellinger()
         return math.sqrt(math.fsum(np.asarray(self.singular_values_, np.float64) ** 2))
 
     def _amplitudes(self, documents: NDArray[Any]) -> NDArray[Any]:
-        """Rows of U Σ."""
+        """Return rows of U Σ."""
         self._check_hellinger()
         scales = np.sqrt(np.asarray(self.document_shares_)[documents])[:, None]
         return np.asarray(self.doc_vectors_[documents] * scales.astype(self.components_.dtype))
 
     def _parts(self) -> Parts:
-        """Σ (ξ⁺)² and Σ (ξ⁻)², worked out when they are first wanted."""
+        """Return Σ (ξ⁺)² and Σ (ξ⁻)², computed on first use."""
         self._check_hellinger()
         if self.parts_ is None:
             everything = np.arange(len(self.doc_vectors_))
@@ -146,7 +146,7 @@ class HellingerEstimate(Model):
         return Parts(*self.parts_)
 
     def _alignment(self) -> float:
-        """⟨Ξ⁺, Ψ_Q⟩, worked out from the corpus of the fit when it is first wanted, at the latest when the model is saved."""
+        """Return ⟨Ξ⁺, Ψ_Q⟩, computed from the training corpus on first use, at the latest when the model is saved."""
         if self.alignment_ is None:
             assert self._fitted_to is not None
             rows, basis = self._amplitudes(np.arange(len(self.doc_vectors_))), self._basis()
@@ -156,12 +156,12 @@ class HellingerEstimate(Model):
         return self.alignment_
 
     def _settle(self) -> None:
-        """Work out what only the corpus of the fit can tell, before that is out of reach."""
+        """Compute what needs the training corpus before it becomes unavailable."""
         if self.weighting == HELLINGER and hasattr(self, "components_"):
             self._alignment()
 
     def projection(self) -> dict[str, Any]:
-        """Return what projects documents into the space: arguments of `semascope.models.lsa_shards.project`."""
+        """Return the arguments of `semascope.inference.lsa.project`."""
         given = {"weighting": self.weighting, "of_word": self.word_weights_, "n_tokens": self.n_tokens_}
         return {"basis": self._basis(), **given}
 
@@ -191,12 +191,12 @@ def aligned_shard(shard: Shard, rows: NDArray[Any], basis: NDArray[Any], n_token
 
 
 def all_words(shard: Shard) -> tuple[CSR, CSR]:
-    """Fold in what is to be predicted."""
+    """Fold in and predict all words."""
     return shard.rows, shard.rows
 
 
 def halves(shard: Shard, known: NDArray[np.bool_], seed: int) -> tuple[CSR, CSR]:
-    """Fold in one half, and predict the other."""
+    """Fold in one half and predict the other."""
     seen, predicted = halve(*shard.rows, known, shard.first_document, seed)
     return read_only(CSR(*seen)), read_only(CSR(*predicted))
 
@@ -209,7 +209,9 @@ def likely_shard(
     rows, basis = project(seen, folded.lengths, **given), given["basis"]
     sizes = np.repeat(positive_squares(rows, basis), np.diff(predicted.ends))
     shares = word_shares[predicted.words]
-    seen_at_all = sizes > (10 * np.finfo(basis.dtype).eps) ** 2  # of amplitudes of length one, less is rounding errors
+    seen_at_all = (
+        sizes > (10 * np.finfo(basis.dtype).eps) ** 2
+    )  # amplitudes have length one: smaller values are rounding errors
     expected = np.divide(positive_entries(predicted, rows, basis) ** 2, sizes, out=shares.copy(), where=seen_at_all)
     with np.errstate(divide="ignore"):
         logs = np.log((1 - smoothing) * expected + smoothing * shares)

@@ -1,4 +1,4 @@
-"""Labeled LDA on a whole corpus at once."""
+"""Labeled LDA, fitted to a whole corpus."""
 
 from __future__ import annotations
 
@@ -30,58 +30,59 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MAX_CALIBRATION_DOCUMENTS = 4096
-"""Documents from which it is learned how likely a score makes a label."""
+"""Maximum number of documents for calibration."""
 
 
 class LabeledLDA(LabelModel):
-    """Labeled LDA (Ramage et al., 2009), fitted by Gibbs sampling: every word of a document is due to one of its labels.
+    """Labeled LDA (Ramage et al., 2009), fitted by Gibbs sampling.
 
-    One seed gives one model, bit for bit, on any engine and any number of threads.
+    Every token is assigned to one of the document's labels. The result depends only on the seed, bit for bit, not on the
+    engine or the number of threads.
 
     Parameters
     ----------
     alpha : float, default=0.1
-        Prior of the labels of a document: the smaller, the fewer of them most words are due to.
+        Dirichlet prior of the labels of a document. Smaller values concentrate its tokens on fewer labels.
     eta : float, default=0.1
-        Prior of the words of a label.
+        Dirichlet prior of the words of a label.
     background : int, default=0
-        Topics that are open to every document beside its labels, for words that tell nothing of them. Documents without labels
-        have no others then; without a background they may use all labels, which takes memory for each of their words with
-        each label.
+        Number of background topics, available to every document besides its labels, for words unrelated to them. A document
+        without labels uses only these; with ``background=0`` it may use all labels, which needs memory for each of its words
+        with each label.
     max_iter : int, default=200
-        Passes over the corpus.
+        Maximum number of passes over the corpus.
     burn_in : int, optional
-        Passes before the first that counts: the words of labels are means over the passes after it. By default half of all.
+        Number of passes to discard; word counts of labels are averaged over the later passes. By default, half of `max_iter`.
     tol : float, default=0.0
-        Stop when a pass changes the log-likelihood by less than this share of itself. It goes up and down at random, so that
-        two passes may well agree by chance; with 0 it never settles.
+        Convergence tolerance: stop when the relative change of the log-likelihood in one pass is smaller. It fluctuates, so
+        that two passes may agree by chance; 0 disables the test.
     random_state : int, RandomState or None, default=None
         Seed of the sampler.
     engine : Engine, optional
-        Where to work; all cores of this machine by default.
+        Execution engine, local threads by default. It does not affect the results.
     verbose : bool, default=False
-        Show a progress bar.
+        Whether to show a progress bar on a terminal.
 
     Attributes
     ----------
     label_names_ : list of str
-        The labels, in the order in which documents first have them; of an indicator matrix, its columns.
+        Labels in order of first occurrence, or the columns of an indicator matrix.
     topic_names_ : list of str
-        The labels, then the topics of the background.
-    label_words_ : LabelWords
-        How often each word is due to each of them.
+        Labels, followed by the background topics.
+    label_words_ : LabelCounts
+        Expected counts of the words of each topic.
     label_shares_ : ndarray of shape (n_topics,)
-        Share of all words that is due to each.
+        Share of all tokens assigned to each topic.
     label_documents_ : ndarray of shape (n_labels,)
-        How many documents have each label.
+        Number of documents with each label.
     components_ : ndarray of shape (n_topics, n_words)
-        P(word | label), as a dense table.
+        P(word | topic), as a dense array.
     log_likelihood_ : list of float
-        Σ log P(word | all others), each as it was before it was sampled, of each pass.
+        Σ log P(token | all other tokens) of each pass, each evaluated before the token is resampled.
     n_iter_ : int
         Number of passes.
     stopped_by_ : {"converged", "iterations", "interrupted"}
-        Why the fit ended.
+        Reason for the end of the fit.
 
     Examples
     --------
@@ -121,17 +122,17 @@ class LabeledLDA(LabelModel):
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None, *, checkpoints: Checkpoints | None = None) -> Self:
-        """Learn the words of labels.
+        """Fit the model to labeled documents.
 
         Parameters
         ----------
         X : Corpus, list of str, or matrix of shape (n_documents, n_words)
-            What to learn from. Whatever `Corpus.build` takes will do, too. Counts must be whole numbers.
+            Training documents, or any source that `Corpus.build` accepts. Counts must be integers.
         y : labels of the documents, optional
-            A list of labels for each document; or one label, or None; or an indicator matrix or frame of zeros and ones, with a
-            column for each label. By default the labels of the corpus.
+            For each document a list of labels, one label or None; or an indicator matrix or frame with one column per label.
+            By default, the labels of the corpus.
         checkpoints : Checkpoints, optional
-            Save the run now and then, and resume one that was cut off.
+            Save checkpoints during the fit, and resume an interrupted run.
         """
         learned = self._engine().run_on_all(lambda: self._checked(X, y))
         n_labels, corpus = len(learned.names), learned.corpus
@@ -158,7 +159,7 @@ class LabeledLDA(LabelModel):
             burn_in=self.max_iter // 2 if self.burn_in is None else self.burn_in,
         )
 
-    def _keep(self, learned: Learned, words: LabelCounts) -> None:
+    def _keep(self, learned: TrainingData, words: LabelCounts) -> None:
         self.label_words_, self.label_names_, self._label_form = words, learned.names, learned.form
         numbers = learned.rows.numbers[learned.rows.numbers < len(learned.names)]
         self.label_documents_ = np.bincount(numbers, minlength=len(learned.names))
@@ -167,8 +168,8 @@ class LabeledLDA(LabelModel):
     def _how_common(self) -> NDArray[Any]:
         return self.label_documents_
 
-    def _calibrated(self, learned: Learned) -> Calibration:
-        """Learn from some of the documents, spread evenly, how scores become probabilities."""
+    def _calibrated(self, learned: TrainingData) -> Calibration:
+        """Calibrate scores to probabilities on an evenly spaced sample of the documents."""
         n_labels = len(learned.names)
         rows = learned.rows
         n_given = np.diff(rows.ends) - self.background
@@ -179,14 +180,14 @@ class LabeledLDA(LabelModel):
         scores = scorer.score_all(label_shards(corpus.shards(), own), ThreadEngine())
         return calibrate(scores, scorer.shares, own.below(n_labels))
 
-    def _checked(self, X: Any, y: Any) -> Learned:
-        """Take the data, and say at once what is wrong with it or with the settings."""
+    def _checked(self, X: Any, y: Any) -> TrainingData:
+        """Validate input and hyperparameters."""
         corpus = self._corpus_to_fit(X)
         given = GivenLabels(corpus.labels, LISTS) if y is None else read_labels(y, corpus.n_documents)
         self._validate_settings(corpus, self._problem(corpus, given))
         names = list(given.columns) if given.form == INDICATOR else names_in(given.lists)
         rows = rows_of_labels(given.lists, names)
-        return Learned(corpus, names, rows.with_more(len(names), self.background), given.form)
+        return TrainingData(corpus, names, rows.with_more(len(names), self.background), given.form)
 
     @classmethod
     def _file_layout(cls) -> Layout:
@@ -201,21 +202,21 @@ class LabeledLDA(LabelModel):
         return problem
 
     def _problem(self, corpus: Corpus, given: GivenLabels) -> str | None:
-        """What is wrong with the data, if anything."""
+        """Return what is wrong with the data, or None."""
         if not names_in(given.lists):
-            return "no document has a label, and there is nothing to learn without any"
+            return "no document has a label; at least one is needed"
         if not is_splittable(corpus.rows.counts):
-            return f"every word is sampled by itself, so counts must be whole numbers up to {MAX_COUNT:,}, but some are not"
+            return f"tokens are sampled one by one, so counts must be whole numbers up to {MAX_COUNT:,}, but some are not"
         return None
 
 
-class Learned(NamedTuple):
-    """What a fit is given.
+class TrainingData(NamedTuple):
+    """Validated input of a fit.
 
-    corpus   the documents
-    names    of labels
-    rows     labels of each document, then the background
-    form     how labels were given
+    corpus   training documents
+    names    label names
+    rows     labels of each document, followed by the background
+    form     form in which the labels were passed
     """
 
     corpus: Corpus
@@ -225,7 +226,7 @@ class Learned(NamedTuple):
 
 
 def _met(pairs: Pairs, counts: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
-    """The pairs that words and labels did come to have, and how often."""
+    """Select the word–label pairs with nonzero counts."""
     is_met = counts > 0
     ends = np.concatenate([[0], np.cumsum(is_met)])[pairs.ends]
     return as_read_only(ends, np.int64), pairs.labels[is_met], counts[is_met]

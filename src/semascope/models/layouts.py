@@ -1,4 +1,4 @@
-"""What the directories of models may hold. Nothing large is imported here: pages are shown before models are loaded."""
+"""File layouts of models. Imports are light: the explorer reads layouts before it loads models."""
 
 from __future__ import annotations
 
@@ -24,16 +24,15 @@ from semascope.storage.layout import (
 )
 
 SUM, MEAN, LOGSUMEXP = "sum", "mean", "logsumexp"
-"""What may become of entries of topics that are merged."""
+"""Reductions over the entries of merged topics."""
 
 
 @dataclass(frozen=True)
 class TopicArray(Array):
-    """Declares an array in which every axis "n_topics" stands for topics.
+    """Declaration of an array with topics along every axis "n_topics".
 
-    merge        what becomes of the entries of topics that are merged, along each of these axes: their sum; their mean, by
-                 how common the topics are; or the logarithm of the sum of their exponentials
-    sums_to_one  whether it does so along the last axis, also when topics are removed
+    merge        reduction over merged topics along each of these axes: sum, mean weighted by topic shares, or log-sum-exp
+    sums_to_one  whether the last axis is normalized, also after topics are removed
     """
 
     merge: str = SUM
@@ -41,28 +40,28 @@ class TopicArray(Array):
 
     @property
     def topic_axes(self) -> tuple[int, ...]:
-        """The axes that stand for topics."""
+        """Axes of size "n_topics"."""
         return tuple(axis for axis, size in enumerate(self.shape or ()) if size == "n_topics")
 
     @property
     def is_additive_over_topics(self) -> bool:
-        """Whether the entries of merged topics add up."""
+        """Whether the entries of merged topics are summed."""
         return self.merge == SUM
 
 
 def over_topics(array: Array, merge: str, *, sums_to_one: bool = False) -> TopicArray:
-    """Declare what becomes of an array when topics are merged."""
+    """Create the declaration of an array over topics with a reduction for merged topics."""
     settings = {part.name: getattr(array, part.name) for part in fields(Array)}
     return TopicArray(**settings, merge=merge, sums_to_one=sums_to_one)
 
 
 def additive_over_topics(array: Array, *, sums_to_one: bool = False) -> TopicArray:
-    """Declare that the entries of merged topics add up."""
+    """Create the declaration of an array whose entries are summed when topics are merged."""
     return over_topics(array, SUM, sums_to_one=sums_to_one)
 
 
 PATH = ListOf(ListOf(Number(finite=False), low=2, high=3))
-"""Measurements, each beside where it was made."""
+"""Measurements with their positions."""
 
 _SPLIT = Record({"path": Maybe(Text()), "fingerprint": Text(), "heldout": Number(0, 1), "seed": Whole()})
 
@@ -72,20 +71,20 @@ FITTED: Mapping[str, Fact] = {
     "n_features_in_": Whole(1, 2**31 - 1),
     "corpus_": Record({"fingerprint": Text(), "path": Maybe(Text())}, {"split_from": _SPLIT}),
 }
-"""Fitted attributes that all models keep in the manifest."""
+"""Fitted attributes that all models save in the manifest."""
 
 TOPIC_ARRAYS: Mapping[str, Array] = {
     "topic_shares_": additive_over_topics(probabilities("n_topics"), sums_to_one=True),
     "doc_topics_": additive_over_topics(probabilities("n_documents", "n_topics"), sums_to_one=True),
 }
-"""Fitted attributes that models with topics keep as arrays."""
+"""Fitted attributes that topic models save as arrays."""
 
 _SETTING = Array(
     ("float16", "float32", "float64", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))), None
 )
 
 KIND = Layout("model", 2, facts=Record({"model": Text()}))
-"""What tells which kind of model a directory holds."""
+"""Minimal layout for reading the class of a saved model."""
 
 MODEL = Layout(
     kind="model",
@@ -98,30 +97,30 @@ MODEL = Layout(
     arrays={"setting_*": _SETTING},
     tables={"vocabulary": VOCABULARY},
 )
-"""What all of them have."""
+"""Common part of all layouts."""
 
 _TOPICS = MODEL.also(dimensions={"n_topics": AxisOf("topics", 1, least=1), "n_documents": AxisOf("doc_topics")})
 
 
 def topic_layout(arrays: Mapping[str, Array] = TOPIC_ARRAYS) -> Layout:
-    """Return the layout of a model whose topics are distributions over words, with the attributes that it keeps as arrays."""
+    """Build the layout of a topic model with the given arrays."""
     return _TOPICS.also(arrays={"topics": probabilities("n_words", "n_topics"), **named(arrays)})
 
 
 def space_layout(arrays: Mapping[str, Array]) -> Layout:
-    """Return the layout of a model whose components are vectors of length one."""
+    """Build the layout of a model whose components are unit vectors."""
     vectors = numbers("n_words", "n_topics", low=-1 - SLACK, high=1 + SLACK)
     dimensions = {"n_topics": AxisOf("topics", 1, least=1), "n_documents": AxisOf("doc_vectors")}
     return MODEL.also(dimensions=dimensions, arrays={"topics": vectors, **named(arrays)})
 
 
 def named(arrays: Mapping[str, Array]) -> dict[str, Array]:
-    """Return declarations by the names of files instead of attributes."""
+    """Return declarations by file name instead of attribute name."""
     return {name.rstrip("_"): array for name, array in arrays.items()}
 
 
 LABEL_ARRAYS: Mapping[str, Array] = {"label_documents_": numbers("n_labels", low=0, dtypes=("int64",))}
-"""Fitted attributes that models of labels keep as arrays."""
+"""Fitted attributes that label models save as arrays."""
 
 _LABELS = MODEL.also(
     facts={"label_form": Text(("lists", "one", "one number", "indicator")), "calibration": ListOf(Number(), 5, 5)},
@@ -131,7 +130,7 @@ _LABELS = MODEL.also(
 
 
 def label_layout(arrays: Mapping[str, Array]) -> Layout:
-    """Return the layout of a model in which every label is a topic, with the attributes that it keeps as arrays."""
+    """Build the layout of a label model with the given arrays."""
     pairs = {
         "pair_ends": pointers("n_words", "n_pairs"),
         "pair_labels": indices("n_pairs", "n_topics", rows="pair_ends"),
@@ -145,5 +144,5 @@ def label_layout(arrays: Mapping[str, Array]) -> Layout:
 def online_label_layout(
     arrays: Mapping[str, Array], dimensions: Mapping[str, Source], particles: Mapping[str, Array]
 ) -> Layout:
-    """Return the layout of a model of labels that learns from a stream."""
+    """Build the layout of an online label model."""
     return _LABELS.also(facts={"from_texts": Flag()}, dimensions=dimensions, arrays={**particles, **named(arrays)})

@@ -43,86 +43,85 @@ if TYPE_CHECKING:
 
 AUTO = "auto"
 COLLAPSED_BATCHES = 40
-"""Batches that a stream of "vb" learns by stochastic CVB0, unless it goes on from a fit. Half or twice as many lead to a lower
+"""Initial batches of a "vb" stream that use stochastic CVB0, unless the stream continues a fit. Half or twice as many give a lower
 bound (``python -m benchmarks streams``)."""
 
 
 class LDA(OnlineTopicModel):
     """Latent Dirichlet allocation (Blei, Ng and Jordan, 2003), fitted by CVB0 (Asuncion et al., 2009) or variational EM.
 
-    As in PLSA every document is a mixture of topics and every topic a distribution over words, but both have priors, which
-    keep them from fitting too closely. Both ways to fit it are deterministic: one seed gives one model, bit for bit, on any
-    engine and any number of threads.
+    As in PLSA, every document is a mixture of topics and every topic is a distribution over words, but Dirichlet priors on
+    both reduce overfitting. Both algorithms are deterministic: the result depends only on the seed, bit for bit, not on the
+    engine or the number of threads.
 
     Parameters
     ----------
     n_components : int, default=10
         Number of topics.
     inference : {"cvb0", "vb"}, default="cvb0"
-        CVB0 predicts new documents better and is faster. Variational EM ("vb") maximizes a lower bound on the likelihood of
-        the documents (ELBO). It starts from topics that CVB0 has found: the bound has many local maxima, and those that it
-        climbs to from rough topics are poor.
+        Inference algorithm. "cvb0" is faster and predicts new documents better. "vb" is variational EM, which maximizes the
+        evidence lower bound (ELBO). It is initialized with CVB0, because the bound has many poor local maxima.
     alpha : float, "auto" or array of shape (n_components,), default=0.1
-        Prior of the topics in a document: small for documents of few topics. "auto" learns one value for each topic: with
-        "cvb0" from sampled assignments, for which counts must be whole numbers, with "vb" by Newton's method on the bound,
-        which is biased by the smoothness of expected counts (see the page on LDA).
+        Dirichlet prior of the topics of a document; small values favor few topics per document. "auto" learns one value per
+        topic: with "cvb0" from sampled assignments, which need integer counts; with "vb" by Newton's method on the bound,
+        which is biased because expected counts are smooth (see the page on LDA).
     eta : float, "auto", InformedPrior or array of shape (n_words,) or (n_components, n_words), default=0.03
-        Prior of the words in a topic. "auto" learns one number for all, likewise. An `InformedPrior` says which words belong
-        to which topics; these topics carry the names of its categories.
+        Dirichlet prior of the words of a topic. "auto" learns a single value in the same way. An `InformedPrior` assigns words
+        to topics and names these topics after its categories.
     alpha_init : float or array of shape (n_components,), default=0.1
-        Where learning starts with alpha="auto".
+        Initial value for ``alpha="auto"``.
     max_doc_update_iter : int, default=100
-        Maximum number of passes over a document in an E-step of "vb", and in one of `partial_fit`.
+        Maximum number of passes over a document in an E-step of "vb" or `partial_fit`.
     doc_tol : float, default=1e-3
-        Convergence tolerance of a document there: the fraction of its tokens that a pass may still reassign.
+        Convergence tolerance of a document in such an E-step: fraction of its tokens reassigned by a pass.
     batch_size : int, default=256
-        Documents that `partial_fit` learns from at a time.
+        Number of documents per batch of `partial_fit`.
     learning_offset, learning_decay : float, default=10 and 0.7
-        τ and κ of `partial_fit`: after t batches, the next one counts for (τ + t)^−κ of what is known. κ is above 0.5, so that
-        the topics settle, and at most 1.
+        τ and κ of `partial_fit`: after t batches, the weight of the next one is (τ + t)^−κ. κ must be above 0.5, to ensure
+        convergence, and at most 1.
     total_samples : int, optional
-        Documents that `partial_fit` will have seen in the end; by default those it has seen so far.
+        Total number of documents of the stream in `partial_fit`; by default, the number seen so far.
     max_iter : int, default=100
-        Maximum number of iterations; of "vb", those of variational EM, not the passes of CVB0 that come first.
+        Maximum number of iterations. For "vb", iterations of CVB0 for initialization do not count.
     tol : float, default=1e-4
-        Stop when an iteration changes the log-likelihood, or the bound, by less than this share of itself.
+        Convergence tolerance: stop when the relative change of the log-likelihood, or the bound, in one iteration is smaller.
     random_state : int, RandomState or None, default=None
-        Seed of the start.
+        Seed of the initialization.
     dtype : {"float32", "float64"}, default="float32"
-        Precision of the topics. Sums and likelihoods are always added exactly or in double precision.
+        Precision of the topics. Sums and likelihoods are always accumulated exactly or in double precision.
     engine : Engine, optional
-        Where the work is done, local threads by default. It changes the time, not the topics.
+        Execution engine, local threads by default. It does not affect the results.
     verbose : bool, default=False
-        Show a progress bar, on a terminal.
+        Whether to show a progress bar on a terminal.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_words)
         P(word | topic); rows sum to one.
     doc_topics_ : ndarray of shape (n_documents, n_components)
-        P(topic | document) of the documents it was fitted to, or that the last `partial_fit` was given; rows sum to one.
+        P(topic | document) of the training documents, or those of the last call of `partial_fit`; rows sum to one.
     topic_shares_ : ndarray of shape (n_components,)
         P(topic).
     alpha_ : ndarray of shape (n_components,)
-        Prior of the topics in a document, as given or learned.
+        Dirichlet prior of the topics of a document, as given or learned.
     eta_ : float
-        Prior of the words in a topic, as given or learned; where it differs between words or topics, the smallest.
+        Dirichlet prior of the words of a topic, as given or learned; the minimum if it differs between words or topics.
     topic_sizes_ : ndarray of shape (1, n_components)
-        How many words each topic is worth, those of its prior included: `components_` times these is what was added up.
+        Expected number of tokens of each topic plus its prior: `components_` times these are the pseudo-counts.
     log_likelihood_ : list of float
         Σ n log P(word | document) before each iteration of "cvb0".
     heldout_path_ : list of [iteration, seconds, perplexity]
-        `perplexity` of the documents in `heldout`, by the model's own prior, after iterations 1, 2, 3, 5, 8 and so on, and the
-        last. Time spent on this does not count.
+        `perplexity` of the `heldout` documents, under the model's own prior, after iterations 1, 2, 3, 5, 8 and so on, and
+        after the last one. Seconds exclude this evaluation.
     elbo_ : list of float
-        The bound after each iteration of "vb"; never falls beyond rounding. Passes of CVB0 that come first have none: a fit
-        that is interrupted then has no bounds, and the topics that CVB0 had come to.
+        Evidence lower bound after each iteration of "vb"; nondecreasing up to rounding. The initial iterations of CVB0 have no
+        bound: a fit interrupted during these keeps the topics of CVB0 and an empty list.
     n_documents_seen_ : int
-        Documents with words that it has learned from.
+        Number of nonempty documents learned from.
     n_iter_ : int
-        Number of iterations, passes of CVB0 that come first included, and of batches.
+        Number of iterations, including those of CVB0 for initialization, and of batches.
     stopped_by_ : {"converged", "iterations", "interrupted", "stream"}
-        Why the fit ended.
+        Reason for the end of the fit.
 
     Examples
     --------
@@ -190,18 +189,18 @@ class LDA(OnlineTopicModel):
         self.verbose = verbose
 
     def fit(self, X: Any, y: None = None, *, checkpoints: Checkpoints | None = None, heldout: Any = None) -> Self:
-        """Learn the topics of a corpus, of texts, or of a matrix of counts.
+        """Fit the model to a corpus, texts or a count matrix.
 
         Parameters
         ----------
         X : Corpus, list of str, or matrix of shape (n_documents, n_words)
-            What to learn from. Whatever `Corpus.build` takes will do, too.
+            Training documents, or any source that `Corpus.build` accepts.
         y : None
             Ignored.
         checkpoints : Checkpoints, optional
-            Save the run now and then, and resume one that was cut off.
+            Save checkpoints during the fit, and resume an interrupted run.
         heldout : like X, optional
-            Documents to judge the topics by while they are learned: see `heldout_path_`. Nothing is learned from them.
+            Documents to evaluate the topics on during the fit, see `heldout_path_`. They do not affect the fit.
         """
         corpus = self._engine().run_on_all(lambda: self._checked(X))
         words = self._engine().run_on_all(lambda: self._word_prior(corpus))
@@ -219,21 +218,21 @@ class LDA(OnlineTopicModel):
         return ", before variational EM began" if getattr(state, "phase", None) == COLLAPSED and self.inference == "vb" else ""
 
     def describe_fit(self) -> str:
-        """Return how many iterations the fit took, in words, and what those before the last phase were for."""
+        """Describe the number of iterations of each phase of the fit."""
         counted = len(self.elbo_ or self.log_likelihood_)
         purpose = "of CVB0" if self.elbo_ else "to learn the priors"
         before = f"{self.n_iter_ - counted} passes {purpose} and " if self.n_iter_ > counted else ""
         return f"{before}{counted} iterations"
 
     def fitted_priors(self) -> dict[str, Any]:
-        """Return α and η, as given or learned; of an η that differs between words, what it is."""
+        """Return α and η, as given or learned; a summary if η differs between words."""
         alpha, eta = [float(value) for value in self.alpha_], float(self.eta_)
         of_words = isinstance(self.eta, float | int | str)
-        told = eta if of_words else f"{eta:.4g} at least; more for some words, as the setting eta says"
-        return {"alpha": alpha[0] if len(set(alpha)) == 1 else alpha, "alpha_sum": sum(alpha), "eta": told}
+        eta_summary = eta if of_words else f"at least {eta:.4g}; larger for some words, see the parameter eta"
+        return {"alpha": alpha[0] if len(set(alpha)) == 1 else alpha, "alpha_sum": sum(alpha), "eta": eta_summary}
 
     def _word_prior(self, corpus: Corpus) -> Resolved:
-        """The prior of the words, and the names of the topics it knows."""
+        """Resolve the word prior and the topic names that it defines."""
         eta = ETA if _is_auto(self.eta) else self.eta
         try:
             return word_prior(eta, self._lexicon, self.analyzer_, corpus.n_words, self.n_components)
@@ -242,7 +241,7 @@ class LDA(OnlineTopicModel):
             raise InputError(msg) from None
 
     def _algorithm_for(self, corpus: Corpus, words: Resolved) -> LDASettings:
-        """The algorithm with its settings."""
+        """Create the algorithm."""
         kind, priors = INFERENCE[self.inference], self._priors(words)
         settings = {**self._config_for(corpus), **priors, "languages": self._languages(corpus), **kind.settings_of(self)}
         if kind.sampled is None or not _learns(priors) or not _can_be_sampled(corpus):
@@ -250,15 +249,15 @@ class LDA(OnlineTopicModel):
         return kind.sampled(**settings)
 
     def _languages(self, corpus: Corpus) -> NDArray[np.int32] | None:
-        """Number of each word's language, where each has distributions of its own; here there is one for all words."""
+        """Return the language of each word if topics are normalized per language; None here."""
         return None
 
     def _word_languages(self) -> NDArray[np.int32]:
-        """The same of a fitted model, for all words."""
+        """Return the language of each word of the fitted model."""
         return np.zeros(self.n_features_in_, np.int32)
 
     def _priors(self, words: Resolved) -> dict[str, Any]:
-        """Priors, and whether they are learned."""
+        """Return the priors, and which of them are learned."""
         learn_alpha, learn_eta = _is_auto(self.alpha), _is_auto(self.eta)
         alpha = _as_floats(self.alpha_init if learn_alpha else self.alpha)
         return {"alpha": alpha, "eta": words.prior, "learn_alpha": learn_alpha, "learn_eta": learn_eta}
@@ -293,7 +292,9 @@ class LDA(OnlineTopicModel):
         corpus, known = super()._corpus_to_learn(X), len(getattr(self, "components_", ()))
         problem = self._problem_of_settings()
         if known and known != self.n_components:
-            problem = f"the model has {known} topics, so that n_components cannot be {self.n_components!r} from here on"
+            problem = (
+                f"n_components cannot change after the first call: the model has {known}, but it was {self.n_components!r}"
+            )
         if problem or not known:
             self._validate_settings(corpus, problem)
         return corpus
@@ -305,9 +306,9 @@ class LDA(OnlineTopicModel):
         return super()._problem_when_loaded()
 
     def transform(self, X: Any) -> NDArray[Any]:
-        """Return P(topic | document) of new documents, by the same inference with the topics held fixed and the prior `alpha_`.
+        """Infer P(topic | document) of new documents under the prior `alpha_`, with the topics held fixed.
 
-        Words the model does not know are left out; a document with no other words has the mean of the prior.
+        Unknown words are ignored; a document without known words gets the prior mean.
         """
         corpus = self.to_corpus(X)
         with self._engine().open(corpus.shards()) as placed:
@@ -317,20 +318,19 @@ class LDA(OnlineTopicModel):
     def elbo(self, X: Any) -> float:
         """Compute the variational bound on the log-likelihood of documents, with the topics held fixed.
 
-        It is the documents' part of the evidence lower bound, Σ_d E_q[log P(words, z, θ | β)] − E_q[log q(z, θ)], with
-        q(θ_d) and q(z_d) fitted to each document from the uniform until convergence, and q(β) as the model has learned it. So
-        it bounds the log-likelihood of documents that the model was not fitted to, too: divided by their number of known
-        tokens it is what papers on variational inference report as held-out likelihood.
+        This is the document part of the evidence lower bound, Σ_d E_q[log P(words, z, θ | β)] − E_q[log q(z, θ)], with q(θ_d)
+        and q(z_d) fitted to each document and q(β) taken from the model. It also bounds the log-likelihood of new documents:
+        divided by their number of known tokens, it is the held-out likelihood of papers on variational inference.
 
         Parameters
         ----------
         X : Corpus, list of str, or matrix of shape (n_documents, n_words)
-            The documents. Words that the model does not know are left out.
+            The documents. Unknown words are ignored.
 
         Returns
         -------
         float
-            The bound in nats, the sum over all documents.
+            The bound in nats, summed over all documents.
 
         Examples
         --------
@@ -344,24 +344,24 @@ class LDA(OnlineTopicModel):
         return math.fsum(stats.bound.sums()) if stats else 0.0
 
     def sample_assignments(self, X: Any, n_draws: int = 1, *, seed: int = 0) -> Iterator[Draw]:
-        """Sample the topics of the tokens of documents, with the topics of the model and the prior `alpha_` held fixed.
+        """Sample topic assignments of the tokens of documents, with the topics and the prior `alpha_` held fixed.
 
-        Every document is a Gibbs chain that starts from `transform`, burns in, and gives a draw every few sweeps. Draws are
-        handed out as they are made, those of some documents at a time, and not kept.
+        Every document is a Gibbs chain that starts from `transform`, burns in and yields a draw every few sweeps. Draws are
+        generated lazily, in blocks of documents.
 
         Parameters
         ----------
         X : Corpus, list of str, or matrix of shape (n_documents, n_words)
-            The documents, with whole counts. Words that the model does not know are left out.
+            The documents, with integer counts. Unknown words are ignored.
         n_draws : int, default=1
-            How many draws of each document.
+            Number of draws per document.
         seed : int, default=0
-            Seed of the draws. One seed gives the same draws on any number of threads.
+            Seed of the draws, which do not depend on the number of threads.
 
         Yields
         ------
         Draw
-            Number of the ``draw``, the ``first_document``, and ``ends``, ``words`` and ``topics`` of its tokens.
+            Index of the ``draw``, the ``first_document`` of a block, and ``ends``, ``words`` and ``topics`` of its tokens.
 
         Examples
         --------
@@ -377,19 +377,19 @@ class LDA(OnlineTopicModel):
             raise InputError(msg)
         corpus = self.to_corpus(X)
         if not is_splittable(corpus.rows.counts):
-            msg = f"every token has a topic of its own in a draw, so counts must be whole numbers up to {MAX_COUNT:,}."
+            msg = f"every token is assigned to a topic, so counts must be whole numbers up to {MAX_COUNT:,}."
             raise InputError(msg)
         theta = np.asarray(self.transform(X if self._lexicon is None else corpus))
         chains = Chains.of(self._frozen_topics(), np.asarray(self.alpha_), n_draws, seed)
         return sample_assignments(corpus.shards(), theta, chains)
 
     def _completion_prior(self, state: Any = None) -> Completion:
-        """Return α, as fitted or as it is at a state of training."""
+        """Return the completion with α, as fitted or at a training state."""
         alpha = self.alpha_ if state is None else state.document_alpha
         return Completion.dirichlet(alpha, len(alpha))
 
     def _checked(self, X: Any) -> Corpus:
-        """Take the data, and say at once what is wrong with it or with the settings."""
+        """Validate input and hyperparameters."""
         corpus = self._corpus_to_fit(X)
         self._validate_settings(corpus, None)
         return corpus
@@ -413,7 +413,7 @@ class LDA(OnlineTopicModel):
         return self._problem_of_streams()
 
     def _is_prior(self, value: Any) -> bool:
-        """Tell a number above 0, or one for each topic."""
+        """Return whether a value is a positive number, or one for each topic."""
         if isinstance(value, list | tuple) and not all(is_positive(one) for one in value):
             return False  # rows of different lengths, for example, which are no array
         if np.ndim(value) != 1:
@@ -421,7 +421,7 @@ class LDA(OnlineTopicModel):
         return len(value) == self.n_components and all(is_positive(one) for one in value)
 
     def _problem_of_streams(self) -> str | None:
-        """What is wrong with the settings of `partial_fit`, if anything."""
+        """Return what is wrong with the hyperparameters of `partial_fit`, or None."""
         if not is_whole(self.batch_size) or self.batch_size < 1:
             return f"batch_size must be a whole number of at least 1, but was {self.batch_size!r}"
         if not is_positive(self.learning_offset):
@@ -434,7 +434,7 @@ class LDA(OnlineTopicModel):
 
 
 def _folding(model: LDA, corpus: Corpus) -> Callable[..., Any]:
-    """Folding in by EM with the priors of the documents."""
+    """Build the task that folds in documents by EM with the prior `alpha_`."""
     dtype = model.components_.dtype
     prior, start = model.alpha_.astype(dtype), (model.alpha_ / model.alpha_.sum()).astype(dtype)
     topics = model._frozen_topics()
@@ -442,22 +442,22 @@ def _folding(model: LDA, corpus: Corpus) -> Callable[..., Any]:
 
 
 def _inferring(model: LDA, corpus: Corpus) -> Callable[..., Any]:
-    """Variational inference with fixed topics: exp(E[log β]) of the words that occur, made when they are asked for."""
+    """Build the task of variational inference; exp(E[log β]) is computed for words that occur."""
     topics, languages = model._frozen_topics(), as_read_only(model._word_languages(), np.int32)
     known = expected_topics(np.unique(corpus.rows.words), topics, np.array(model.topic_sizes_), languages)
     return partial(infer_shard, topics=known, alpha=np.array(model.alpha_))
 
 
 class Inference(NamedTuple):
-    """A way to fit the model.
+    """Inference algorithm of LDA.
 
-    algorithm     what runs in the loop
-    sampled       the same with priors learned from draws, if there is such a one
-    online        what learns from a batch of a stream
-    collapsed_batches   batches of a stream that are learned by collapsed inference first
-    settings_of   settings that it has beside the priors
-    history       attribute that holds its objective after the fit
-    folding       makes the task that gives the topics of new documents
+    algorithm     batch algorithm
+    sampled       variant that learns the priors from sampled assignments, if any
+    online        algorithm for batches of a stream
+    collapsed_batches   initial batches of a stream that use collapsed inference
+    settings_of   function that returns settings besides the priors
+    history       attribute that holds the objective after the fit
+    folding       function that builds the inference task for new documents
     """
 
     algorithm: type[LDASettings]
@@ -470,7 +470,7 @@ class Inference(NamedTuple):
 
 
 def _e_step_settings(model: LDA) -> dict[str, Any]:
-    """Return when documents have converged in an E-step."""
+    """Return the convergence criteria of documents in an E-step."""
     return {"max_passes": model.max_doc_update_iter, "tolerance": float(model.doc_tol)}
 
 
@@ -481,17 +481,17 @@ INFERENCE = {
 
 
 def _learns(priors: dict[str, Any]) -> bool:
-    """Tell whether any prior is learned."""
+    """Return whether any prior is learned."""
     return bool(priors["learn_alpha"] or (priors["learn_eta"] and priors["eta"].is_flat))
 
 
 def _can_be_sampled(corpus: Corpus) -> bool:
-    """Tell whether the tokens of documents can have topics of their own; warn where priors are learned without them."""
+    """Return whether assignments can be sampled; warn if priors must be learned from expected counts instead."""
     if is_splittable(corpus.rows.counts):
         return True
     warnings.warn(
-        "counts are not whole numbers, so that no assignments can be sampled: the priors are learned from expected counts, "
-        "which makes alpha too large.",
+        "counts are not whole numbers, so assignments cannot be sampled: the priors are learned from expected counts, "
+        "which overestimates alpha.",
         ExpectedCountsWarning,
         stacklevel=4,
     )
@@ -499,14 +499,13 @@ def _can_be_sampled(corpus: Corpus) -> bool:
 
 
 def _eta_and_sizes(state: Any) -> tuple[float, NDArray[np.float64]]:
-    """η, and Σ_w (N_wk + η) of each language, of a fitted state."""
+    """Return η, and Σ_w (N_wk + η) of each language, from a fitted state."""
     if isinstance(state, SeededState):
         return state.topic_eta, state.sizes
     return state.eta, np.divide(1.0, state.scale, out=np.zeros_like(state.scale), where=state.scale > 0)
 
 
 def _as_floats(value: Any) -> Any:
-    """One float, or an array of them."""
     return np.asarray(value, dtype=np.float64) if np.ndim(value) else float(value)
 
 

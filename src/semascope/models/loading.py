@@ -1,4 +1,4 @@
-"""Loading any saved model."""
+"""Loading of saved models."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from semascope.storage import open_directory
 
 
 def load(path: str | Path) -> Any:
-    """Load a model that was saved; its arrays are memory-mapped. Nothing in the directory is executed.
+    """Load a saved model with memory-mapped arrays; nothing in the directory is executed.
 
     Examples
     --------
@@ -33,12 +33,12 @@ def load(path: str | Path) -> Any:
 
 
 def kind_of_model(path: str | Path) -> str:
-    """Return the kind of model at a path, as far as its manifest tells."""
+    """Return the class name in the manifest of a saved model."""
     return str(open_directory(path, KIND).facts["model"])
 
 
 def load_topics(path: str | Path, *, or_labels: bool = False) -> Any:
-    """Load a model that has topics, or perhaps labels in their place."""
+    """Load a model with topics or, if allowed, with labels."""
     model = load(path)
     if model.kind == TOPICS or (or_labels and model.kind == LABELS):
         return model
@@ -50,7 +50,7 @@ def load_topics(path: str | Path, *, or_labels: bool = False) -> Any:
 
 
 def load_labels(path: str | Path) -> Any:
-    """Load a model that knows labels."""
+    """Load a model with labels."""
     model = load(path)
     if model.kind != LABELS:
         msg = f"{path}: holds {type(model).__name__}, which knows no labels; fit one that does: semascope fit … --model labeled"

@@ -1,4 +1,4 @@
-"""Latent semantic analysis as a statistical estimator."""
+"""Latent semantic analysis."""
 
 from __future__ import annotations
 
@@ -37,52 +37,52 @@ SOLVERS = ("randomized", "arpack")
 
 
 class LSA(HellingerEstimate):
-    """Latent semantic analysis: a collection seen in few dimensions, by truncated singular value decomposition.
+    """Latent semantic analysis, a truncated singular value decomposition of a weighted document–word matrix.
 
-    By default it is a statistical estimator. Counts over their sum are a distribution Q over pairs of documents and words; its
-    square roots Ψ_Q are a point on the unit sphere, and the decomposition finds the nearest table Ξ of low rank. With negative
-    entries taken for zero and the rest scaled to length one, its squares are again a distribution, P̂, near Q in Hellinger's
-    distance.
+    By default it is a statistical estimator. Normalized counts are a distribution Q over document–word pairs; its square roots
+    Ψ_Q are a point on the unit sphere, and Ξ is the nearest matrix of low rank. The squares of Ξ, with negative entries clipped
+    and the rest normalized, are a distribution P̂ close to Q in Hellinger distance.
 
     Parameters
     ----------
     n_components : int, default=10
         Number of dimensions.
     weighting : {"hellinger", "counts", "tfidf", "logtfidf", "logentropy"}, default="hellinger"
-        What the matrix has in place of counts: square roots of probabilities; counts themselves; counts times inverse document
-        frequency, rows of length one; log(1 + n) in their place, and no weight for a word of all documents; log(1 + n) times
-        1 − entropy. The last four are classic LSA, "logtfidf" what finds most in search.
+        Term weighting: square roots of probabilities ("hellinger"); plain counts; counts times inverse document frequency,
+        with rows of unit length ("tfidf"); log(1 + n) instead of counts, with weight zero for words in all documents
+        ("logtfidf"); log(1 + n) times 1 − entropy ("logentropy"). The last four are classic LSA; "logtfidf" is best for search.
     solver : {"randomized", "arpack"}, default="randomized"
-        The block Lanczos method from random vectors, which stops at a tolerance; or ARPACK to machine precision, in memory.
+        "randomized" is the block Lanczos method from random vectors, stopped by `tol`; "arpack" iterates to machine precision,
+        in memory.
     max_iter : int, default=20
-        Most passes of the randomized solver, from the first on that may have found enough.
+        Maximum number of passes of the randomized solver, counted from the first that has enough dimensions.
     tol : float, default=0.0015
-        It stops when a pass makes the residual smaller by less than this share. Further passes would gain less still.
+        Convergence tolerance of the randomized solver: stop when the relative decrease of the residual in one pass is smaller.
     random_state : int, RandomState or None, default=None
         Seed. The same seed gives the same model, bit for bit, on every engine.
     dtype : {"float32", "float64"}, default="float32"
-        Precision. Single precision tells values apart down to a thousandth of the largest, double to a millionth.
+        Precision. Single precision resolves singular values down to 1e-3 of the largest, double precision to 1e-6.
     engine : Engine, optional
-        Where to work; all cores of this machine by default.
+        Execution engine, local threads by default. It does not affect the results.
     verbose : bool, default=False
-        Show a progress bar.
+        Whether to show a progress bar on a terminal.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_words)
-        Right singular vectors. The entry of each that is largest in size is positive.
+        Right singular vectors. The entry of largest magnitude in each row is positive.
     singular_values_ : ndarray of shape (n_components,)
-        Largest first.
+        Singular values in descending order.
     doc_vectors_ : ndarray of shape (n_documents, n_components)
-        Where the documents lie, as `transform` would put them.
+        Vectors of the training documents, as returned by `transform`.
     residuals_ : list of float
-        ‖A − Ξ‖ / ‖A‖ as the solver saw it after each of these passes, and at last as the documents show it.
+        Estimate of ‖A − Ξ‖ / ‖A‖ after each pass of the solver, and finally the value measured on the documents.
     document_shares_, word_shares_ : ndarray
-        P(document) and P(word) in the collection.
+        P(document) and P(word) in the training corpus.
     n_iter_ : int
-        Number of passes, that over random vectors included.
+        Number of passes, including the initial one over random vectors.
     stopped_by_ : {"converged", "iterations", "interrupted"}
-        Why the fit ended.
+        Reason for the end of the fit.
 
     Examples
     --------
@@ -133,16 +133,16 @@ class LSA(HellingerEstimate):
     # --- fitting -------------------------------------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: None = None, *, checkpoints: Checkpoints | None = None) -> Self:
-        """Decompose a corpus, texts, or any matrix without negative entries.
+        """Fit the model to a corpus, texts or a nonnegative matrix.
 
         Parameters
         ----------
         X : Corpus, list of str, or matrix of shape (n_documents, n_words)
-            What to decompose.
+            Training documents.
         y : None
             Ignored.
         checkpoints : Checkpoints, optional
-            Save the run now and then, and resume one that was cut off.
+            Save checkpoints during the fit, and resume an interrupted run.
         """
         corpus = self._engine().run_on_all(lambda: self._checked(X))
         algorithm = BlockLanczos(**self._config_for(corpus), weighting=self.weighting)
@@ -150,7 +150,7 @@ class LSA(HellingerEstimate):
         return self
 
     def _checked(self, X: Any) -> Corpus:
-        """Take the data, and say at once what is wrong with it or with the settings."""
+        """Validate input and hyperparameters."""
         corpus = self._corpus_to_fit(X)
         nothing = None if corpus.n_tokens > 0 else "there is nothing to decompose: all counts are zero"
         self._validate_settings(corpus, nothing)
@@ -170,7 +170,7 @@ class LSA(HellingerEstimate):
         if self.weighting == HELLINGER and self.alignment_ is None:
             return "facts.fitted.alignment_: expected a number, found None"
         if (WEIGHTINGS[self.weighting].of_word is not None) != (len(self.word_weights_) > 0):
-            return f"the weights of words do not belong to the weighting {self.weighting!r}"
+            return f"the word weights do not match the weighting {self.weighting!r}"
         return None
 
     @classmethod
@@ -182,7 +182,7 @@ class LSA(HellingerEstimate):
             found = arpack_svd(algorithm, corpus, self._engine())
             self.n_iter_, self.stopped_by_ = 1, CONVERGED
         else:
-            with one_thread_each():  # libraries for matrices start and stop threads each time that they are told how many
+            with one_thread_each():  # setting the number of threads restarts the thread pools of BLAS
                 found = self._train(algorithm, corpus, checkpoints, {"solver": self.solver}).state
         self._keep(found, corpus)
 
@@ -197,7 +197,7 @@ class LSA(HellingerEstimate):
         self._fitted_to = corpus
 
     def _measure(self, corpus: Corpus, found: Decomposition) -> None:
-        """Project the documents. What their projection measures are the singular values: the solver had but a view of them."""
+        """Project the documents; the singular values are measured on their projection, as the solver only estimates them."""
         with self._engine().open(corpus.shards()) as placed:
             squares = np.array(placed.begin(partial(measured_shard, **self.projection())).sums.sums())
             order = np.arange(len(squares)) if len(found.values) else np.argsort(-squares, kind="stable")
@@ -206,7 +206,7 @@ class LSA(HellingerEstimate):
         if len(found.values):
             self.singular_values_ = found.values
             return
-        reorder(found.vectors, order)  # values that are nearly alike may have changed places
+        reorder(found.vectors, order)  # nearly equal values may be in a different order
         self.singular_values_ = np.sqrt(squares[order])
         left = max(1 - math.fsum(squares) / found.total, 0.0) if found.total > 0 else 0.0
         self.residuals_.append(math.sqrt(left))
@@ -216,11 +216,11 @@ class LSA(HellingerEstimate):
         super()._write(path)
 
     def describe_fit(self) -> str:
-        """Return how many passes the fit took, in words."""
+        """Describe the number of passes of the fit."""
         return f"{self.n_iter_} passes"
 
     def without_documents(self) -> Self:
-        """Return a copy that knows nothing of the documents it was fitted to; what does not change is shared."""
+        """Return a shallow copy without the data of the training documents."""
         self._settle()
         return super().without_documents()
 
@@ -231,10 +231,10 @@ class LSA(HellingerEstimate):
     # --- using ---------------------------------------------------------------------------------------------------------------
 
     def transform(self, X: Any) -> NDArray[Any]:
-        """Return the place of new documents: their row of the matrix times the right singular vectors.
+        """Project new documents: rows of the weighted matrix times the right singular vectors.
 
-        Of the Hellinger model the row is √P(word | document). Words the model does not know are left out; a document without
-        any others lies at the origin.
+        With weighting "hellinger" the rows are √P(word | document). Unknown words are ignored; a document without known words
+        is projected to the origin.
         """
         corpus = self.to_corpus(X)
         with self._engine().open(corpus.shards()) as placed:
@@ -242,7 +242,7 @@ class LSA(HellingerEstimate):
             return placed.documents(itemgetter("rows"))
 
     def similar_words(self, word: str, n: int = 10) -> list[tuple[str, float]]:
-        """Return the words nearest to a word, with the cosines of their vectors, which are rows of V Σ."""
+        """Find the nearest neighbors of a word, with the cosines of their vectors, rows of V Σ."""
         check_is_fitted(self, "components_")
         words = self.vocabulary_.tolist()
         if word not in words:
@@ -252,7 +252,7 @@ class LSA(HellingerEstimate):
         return [(words[j], cosine) for j, cosine in _nearest(vectors[place], vectors, n, without=place)]
 
     def similar_documents(self, document: int | str, n: int = 10) -> list[tuple[int, float]]:
-        """Return the fitted documents nearest to one of them, by its number, or to a text, with the cosines of their vectors."""
+        """Find the training documents nearest to one of them, given by index, or to a text, with cosines."""
         check_is_fitted(self, "components_")
         if isinstance(document, str):
             return _nearest(self.transform([document])[0], self.doc_vectors_, n)
@@ -263,9 +263,9 @@ class LSA(HellingerEstimate):
 
 
 def _nearest(vector: NDArray[Any], vectors: NDArray[Any], n: int, without: int | None = None) -> list[tuple[int, float]]:
-    """Numbers of the n vectors with the largest cosines to a vector, and these; itself left out."""
+    """Return the indices and cosines of the n nearest vectors, excluding row `without`."""
     if not is_whole(n) or n < 1:
-        msg = f"at least one neighbor must be asked for, but n was {n!r}."
+        msg = f"n must be a whole number of at least 1, but was {n!r}."
         raise InputError(msg)
     sizes = np.linalg.norm(vectors, axis=1) * np.linalg.norm(vector)
     cosines = np.divide(vectors @ vector, sizes, out=np.zeros(len(vectors), np.float64), where=sizes > 0)

@@ -1,4 +1,4 @@
-"""Labeled LDA that learns from a stream: document by document, with labels and words that nobody knew before."""
+"""Labeled LDA, fitted online to a stream with new labels and words."""
 
 from __future__ import annotations
 
@@ -27,70 +27,71 @@ if TYPE_CHECKING:
 WEIGHTS = ("predictive", "published")
 
 MAX_REJUVENATION = 1_000
-"""Passes over remembered words: no more would change anything, but take time."""
+"""Maximum number of rejuvenation passes: more would only take time."""
 
 _COUNTED = {name: Whole() for name in ("record", "lines", "bad", "bad_bytes")}
 STREAM = MaybeEmpty(Record({**_COUNTED, "positions": Record(others=Record())}))
-"""What whoever feeds a stream notes in the model: all of it, or nothing."""
+"""Facts about the stream, stored by the caller: complete, or none."""
 
 MAX_PARTICLES = np.iinfo(np.int16).max
-"""They are numbered in few bits."""
+"""Particle indices are stored as 16-bit integers."""
 
 
 class OnlineLabeledLDA(OnlineLabelBase):
-    """Labeled LDA from a stream, by a particle filter: labels and words may join at any time.
+    """Labeled LDA, fitted online by a particle filter; new labels and words may appear at any time.
 
-    Several guesses which label every word is due to (particles) are followed at once. A word is weighed by how probable it was
-    under each of them; when few carry all the weight, they take the place of the others. Documents on which all agree are kept
-    for a while, and their words are shared out among their labels anew now and then, with all that is known by then.
-    The same documents in the same order give the same model, bit for bit, however they are cut into calls.
+    Each particle is one assignment of all tokens to labels of their documents, weighted by the probability of the tokens.
+    Particles are resampled when their effective sample size is low. Documents on which all particles agree are kept in a replay
+    buffer, and their tokens are resampled from time to time given the current counts (rejuvenation). The same documents in the
+    same order give the same model, bit for bit, however they are split into calls.
 
     Parameters
     ----------
     n_particles : int, default=10
-        Guesses that are followed at once.
+        Number of particles.
     alpha, eta : float, default=0.1
-        Priors of the labels of a document, and of the words of a label.
+        Dirichlet priors of the labels of a document and of the words of a label.
     weights : {"predictive", "published"}, default="predictive"
-        What a word multiplies the weight of a particle by: its probability, or as published its probability given the label
-        that was drawn for it, which is biased.
+        Weight update of a particle for each token: its predictive probability or, as published, its probability given the
+        sampled label, which is biased.
     ess_threshold : float, default=0.5
-        Particles take others' places when they are worth no more than this share of them (effective sample size).
+        Resample when the effective sample size is at most this fraction of `n_particles`.
     rejuvenation : int, default=6
-        How often to look at remembered words whenever they are shared out anew, which is when a fifth as many have come since.
-        With 0 this never happens.
+        Number of passes over the replay buffer in each rejuvenation, which takes place whenever the new tokens are a fifth of
+        those in the buffer. 0 disables rejuvenation.
     memory : int, default=1,000,000
-        Words to remember, in about eight bytes for each word and label of its document. With 0 it is a plain particle filter.
+        Capacity of the replay buffer in tokens, of about eight bytes for each token and label of its document. 0 is a plain
+        particle filter.
     n_initial : int, default=200
-        Documents to begin with: after these, all particles start from one that is made good by many looks at them.
+        Number of initial documents, after which all particles restart from a single one refined by many passes.
     half_life : float, optional
-        Documents after which what was learned counts for half, for streams that drift. By default nothing is forgotten.
+        Number of documents after which counts lose half their weight, for drifting streams. By default, counts do not decay.
     analyzer : Analyzer, optional
-        What counts as a word. Its limits (min_df and so on) are for whole corpora, and do not apply.
+        Analyzer of texts. Its frequency limits (min_df and so on) do not apply to streams.
     random_state : int, RandomState or None, default=None
         Seed of the sampler.
 
     Attributes
     ----------
     label_names_ : list of str
-        The labels, in the order in which documents first have them.
-    label_words_ : LabelWords
-        How often each word is due to each of them, in the mean of all particles.
+        Labels in order of first occurrence.
+    label_words_ : LabelCounts
+        Expected counts of the words of each label, averaged over particles.
     label_shares_ : ndarray of shape (n_labels,)
-        Share of all words that is due to each.
+        Share of all tokens assigned to each label.
     label_documents_ : ndarray of shape (n_labels,)
-        How many documents had each label; half-life or not.
+        Number of documents with each label, without decay.
     components_ : ndarray of shape (n_labels, n_words)
-        P(word | label), as a dense table.
+        P(word | label), as a dense array.
     n_documents_seen_ : int
-        All documents that were given.
+        Number of documents seen.
     n_documents_learned_ : int
-        Those among them with words and labels.
+        Number of documents with words and labels.
     last_log_likelihood_, last_tokens_ : float
-        Of the last call: Σ log P(word | all before it), and the number of words. exp(−their ratio) is the perplexity of
-        documents about to be learned.
+        Σ log P(token | all previous ones) over the last call, and the number of its tokens. exp(−ratio) is the perplexity of
+        documents before they are learned.
     stream_ : dict
-        Plain facts that are saved with the model, for whoever feeds it.
+        Plain facts about the stream, set by the caller and saved with the model.
 
     Examples
     --------
@@ -111,7 +112,7 @@ class OnlineLabeledLDA(OnlineLabelBase):
     seed_: int
     _particles: Particles
     _known: LabelCounts | None = None
-    """What `label_words_` gives, until more is learned."""
+    """Cache of `label_words_`, cleared by `partial_fit`."""
 
     def __init__(
         self,
@@ -140,25 +141,25 @@ class OnlineLabeledLDA(OnlineLabelBase):
         self.analyzer = analyzer
         self.random_state = random_state
 
-    # --- learning ------------------------------------------------------------------------------------------------------------
+    # --- fitting -------------------------------------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn from documents as `partial_fit` does, with nothing known before."""
+        """Fit the model from scratch, as `partial_fit` does on the first call."""
         for name in vars(self).keys() - self.get_params(deep=False).keys():
             delattr(self, name)
         return self.partial_fit(X, y)
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Learn from one more document, or from several in their order.
+        """Update the model with one document, or several in order.
 
         Parameters
         ----------
         X : str, list of str, Corpus, or matrix of shape (n_documents, n_words)
-            One text, or documents. A matrix has whole counts, and the same words every time. The words of a corpus join all at
-            once, those of texts as they come.
+            One text, or several documents. A matrix must have integer counts and the same columns in every call. All words of
+            a corpus join the vocabulary at once, those of texts one by one.
         y : labels, optional
-            Of one text, its labels or label. Of several documents as in `LabeledLDA.fit`; by default those of the corpus.
-            Documents without labels, or without words, are counted, but nothing is learned from them.
+            Label or labels of a single text; otherwise as in `LabeledLDA.fit`, by default the labels of the corpus. Documents
+            without labels or words count as seen but do not change the model.
         """
         if isinstance(X, str):
             X, y = [X], [[y] if isinstance(y, str) else y]
@@ -172,7 +173,7 @@ class OnlineLabeledLDA(OnlineLabelBase):
         return self
 
     def _begin(self) -> None:
-        """Know nothing."""
+        """Initialize the particles."""
         self.seed_ = seed_of(self.random_state)
         self._particles = Particles.none(self.n_particles, self._n_words_from_the_start())
 
@@ -206,7 +207,9 @@ class OnlineLabeledLDA(OnlineLabelBase):
             problem = f"half_life must be a number of documents above 0, or None, but was {self.half_life!r}"
         elif hasattr(self, "_particles") and self.n_particles != len(self._particles.tables.logs):
             n_known = len(self._particles.tables.logs)
-            problem = f"the model has {n_known} particles, so that n_particles cannot be {self.n_particles!r} from here on"
+            problem = (
+                f"n_particles cannot change after the first call: the model has {n_known}, but it was {self.n_particles!r}"
+            )
         return problem
 
     def _check_settings(self) -> None:
@@ -214,11 +217,11 @@ class OnlineLabeledLDA(OnlineLabelBase):
             msg = f"{type(self).__name__}: {problem}."
             raise InputError(msg)
 
-    # --- what was learned ----------------------------------------------------------------------------------------------------
+    # --- fitted attributes ---------------------------------------------------------------------------------------------------
 
     @property
     def label_words_(self) -> LabelCounts:  # type: ignore[override]
-        """How often each word is due to each label, in the mean of all particles."""
+        """Expected counts of the words of each label, averaged over particles."""
         check_is_fitted(self)
         if self._known is None:
             self._known = self._particles.label_words(self.n_features_in_, float(self.eta))
@@ -226,16 +229,16 @@ class OnlineLabeledLDA(OnlineLabelBase):
 
     @property
     def n_documents_learned_(self) -> int:
-        """Documents with words and labels so far."""
+        """Number of documents with words and labels."""
         return int(self._particles.tables.numbers[N_DOCUMENTS])
 
     def _how_common(self) -> Any:
         return self.label_documents_
 
     def snapshot(self) -> Self:
-        """Return a copy that knows what the model knows now, to be asked while the model learns on.
+        """Return a read-only copy of the current state, for queries while the model continues to learn.
 
-        Only what readers ask for is copied: the copy is not to learn.
+        Particles are shared, so `partial_fit` must not be called on the copy.
 
         Examples
         --------
@@ -254,9 +257,9 @@ class OnlineLabeledLDA(OnlineLabelBase):
     # --- on disk -------------------------------------------------------------------------------------------------------------
 
     def save(self, path: str | Path) -> None:
-        """Write the model as a directory, also one that has learned nothing yet; a crash leaves what was there before.
+        """Save the model to a directory, atomically, even before the first document.
 
-        Read it with `semascope.load`, and go on: it comes to the same bits.
+        Load it with `semascope.load`; continuing gives the same bits as an uninterrupted stream.
         """
         if not hasattr(self, "_particles"):
             self._check_settings()

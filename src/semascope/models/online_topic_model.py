@@ -1,4 +1,4 @@
-"""Models that learn from a stream: batch after batch, with words that nobody knew before."""
+"""Topic models that learn online, from batches with new words."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 STREAM = "stream"
-"""Why a model that was fed a stream stopped: there was no more."""
+"""Value of `stopped_by_` after `partial_fit`."""
 
 
 class OnlineTopicModel(TopicModel, ABC):
-    """A topic model with `partial_fit`. Subclasses say who learns, and what they know."""
+    """Topic model with `partial_fit`. Subclasses define the online algorithm and its state."""
 
     saved_facts: ClassVar[Mapping[str, Fact]] = {**TopicModel.saved_facts, "n_documents_seen_": Whole()}
 
@@ -34,21 +34,20 @@ class OnlineTopicModel(TopicModel, ABC):
     batch_size: int
 
     def partial_fit(self, X: Any, y: None = None, *, save_to: str | Path | None = None) -> Self:
-        """Learn from more documents; those learned from before are not needed again.
+        """Update the model with more documents; previous documents are not needed.
 
-        The first call starts the topics from its documents, unless the model was fitted already. Documents are taken in the
-        order in which they come, `batch_size` at a time. New words of texts and corpora join the vocabulary at its end.
-        Documents without words teach nothing.
+        Unless the model is fitted, the first call initializes the topics from its documents. Documents are processed in order,
+        `batch_size` at a time. New words of texts and corpora are appended to the vocabulary. Empty documents are ignored.
 
         Parameters
         ----------
         X : Corpus, list of str, or matrix of shape (n_documents, n_words)
-            What to learn from. A matrix has the same words every time.
+            Training documents. A matrix must have the same columns in every call.
         y : None
             Ignored.
         save_to : path, optional
-            Save the model there after each batch. A crash leaves the model of the batch before, `n_documents_seen_` of which
-            tells where to go on; loaded, it goes on to the same bits.
+            Directory to save the model to after each batch. After a crash, load it and continue from document
+            `n_documents_seen_`; the result is the same, bit for bit.
 
         Examples
         --------
@@ -60,7 +59,7 @@ class OnlineTopicModel(TopicModel, ABC):
         if isinstance(X, list | tuple | pl.Series | Corpus) and len(X) == 0:
             if hasattr(self, "components_"):
                 return self
-            msg = f"{type(self).__name__}: there are no documents to start from."
+            msg = f"{type(self).__name__}: there are no documents to learn from."
             raise InputError(msg)
         corpus = self._engine().run_on_all(lambda: self._corpus_to_learn(X))
         learner = self._learner(corpus)
@@ -78,14 +77,14 @@ class OnlineTopicModel(TopicModel, ABC):
 
     @abstractmethod
     def _learner(self, corpus: Corpus) -> OnlineLDA:
-        """Who learns from a batch."""
+        """Create the online algorithm."""
 
     @abstractmethod
     def _known(self) -> OnlineState:
-        """What the model knows."""
+        """Return the state of the online algorithm."""
 
     def _take(self, state: OnlineState, corpus: Corpus, doc_topics: NDArray[Any]) -> None:
-        """Take over what was learned, and the words it is about."""
+        """Set the fitted attributes and the vocabulary from a state."""
         if self._lexicon is not None and len(self._lexicon) < corpus.n_words:
             self._lexicon = corpus.lexicon
             if hasattr(self, "feature_names_in_"):
@@ -99,14 +98,14 @@ class OnlineTopicModel(TopicModel, ABC):
         self.stopped_by_ = STREAM
 
     def _corpus_to_learn(self, X: Any) -> Corpus:
-        """Make a corpus over the words of the model and, after them, those that are new."""
+        """Convert documents to a corpus over the vocabulary of the model, extended by new words."""
         if not hasattr(self, "components_"):
             return self._corpus_to_fit(X)
         X = coerce_input(X)
         if not isinstance(X, Corpus | Source) and not is_texts(X):
             return Corpus.from_matrix(self._validated(X, reset=False))
         if self._lexicon is None:
-            msg = "this model was fitted on a matrix without words, so it cannot learn from texts: give it a matrix."
+            msg = "this model was fitted on a matrix without words, so it cannot learn from texts: pass a matrix."
             raise InputError(msg)
         if len(languages := self._lexicon.languages) > 1:
             msg = f"partial_fit learns from one language, but the model has {len(languages)}: {', '.join(languages)}."
@@ -114,11 +113,11 @@ class OnlineTopicModel(TopicModel, ABC):
         if isinstance(X, Corpus):
             return X.reindexed(self._lexicon.extended(X.lexicon))
         make = Corpus.build if isinstance(X, Source) else Corpus.from_texts
-        return make(X, analyzer=self.analyzer_, vocabulary=self._lexicon, extend=True)  # limits are for new words only
+        return make(X, analyzer=self.analyzer_, vocabulary=self._lexicon, extend=True)  # limits apply to new words only
 
 
 def _batches(corpus: Corpus, batch_size: int) -> list[Corpus]:
-    """Cut a corpus into equal batches of no more than `batch_size` documents."""
+    """Split a corpus into batches of equal size, at most `batch_size` documents."""
     n_batches = -(-corpus.n_documents // batch_size)
     if n_batches == 1:
         return [corpus]

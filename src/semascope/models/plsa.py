@@ -34,55 +34,55 @@ ALGORITHMS: dict[str, type[EM]] = {"fused": EM, "textbook": TextbookEM}
 class PLSA(TopicModel):
     """Probabilistic latent semantic analysis (Hofmann, 1999), fitted by EM.
 
-    Every document is a mixture of topics, every topic a distribution over words. One seed gives one model, bit for bit, on any
-    engine and any number of threads.
+    Every document is a mixture of topics, and every topic is a distribution over words. The result depends only on the seed,
+    bit for bit, not on the engine or the number of threads.
 
     Parameters
     ----------
     n_components : int, default=10
         Number of topics.
     max_iter : int, default=100
-        Most iterations.
+        Maximum number of iterations.
     tol : float, default=1e-4
-        Stop when an iteration changes the log-likelihood by less than this share of itself.
+        Convergence tolerance: stop when the relative change of the log-likelihood in one iteration is smaller.
     random_state : int, RandomState or None, default=None
-        Seed of the start.
+        Seed of the initialization.
     tempering : None, float or "auto", default=None
-        β of tempered EM, between 0 and 1: less than 1 keeps the topics from fitting the documents too closely, which helps
-        with few documents, many topics, and search. "auto" finds β by predicting a tenth of the words from the rest, and then
-        trains on all; the passes of that search do not count towards `max_iter`. None is plain EM.
+        Exponent β of tempered EM, between 0 and 1. Values below 1 reduce overfitting, which helps with few documents, many
+        topics, and search. "auto" selects β by predicting a held-out tenth of the tokens, then trains on all of them; passes
+        of this search do not count towards `max_iter`. None is plain EM.
     algorithm : {"fused", "textbook"}, default="fused"
-        Both give the same numbers up to rounding. "textbook" stores P(topic | word, document) for every entry of a shard, as
-        the first papers did: for reading and for comparison.
+        Implementation of EM. Both give the same results up to rounding. "textbook" stores P(topic | word, document) for every
+        entry of a shard, for reading and comparison.
     dtype : {"float32", "float64"}, default="float32"
-        Precision of the topics. Sums and likelihoods are always added exactly or in double precision.
+        Precision of the topics. Sums and likelihoods are always accumulated exactly or in double precision.
     engine : Engine, optional
-        Where the work is done, local threads by default. It changes the time, not the topics.
+        Execution engine, local threads by default. It does not affect the results.
     verbose : bool, default=False
-        Show a progress bar, on a terminal.
+        Whether to show a progress bar on a terminal.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_words)
         P(word | topic); rows sum to one.
     doc_topics_ : ndarray of shape (n_documents, n_components)
-        P(topic | document) of the documents it was fitted to; rows sum to one.
+        P(topic | document) of the training documents; rows sum to one.
     topic_shares_ : ndarray of shape (n_components,)
         P(topic).
     log_likelihood_ : list of float
-        Σ n log P(document, word) before each iteration; never falls beyond rounding. With tempering, of the tempered P,
-        which does not sum to one, since β was found.
+        Σ n log P(document, word) before each iteration; nondecreasing up to rounding. With tempering, P is the unnormalized
+        tempered probability, for iterations after β was selected.
     tempering_ : float
-        β; 1 for plain EM.
+        Exponent β; 1 for plain EM.
     tempering_path_ : list of pairs of float
-        The values of β that "auto" tried, and the perplexity of the words held out at each.
+        Values of β tried by "auto", with the perplexity of the held-out tokens.
     heldout_path_ : list of [iteration, seconds, perplexity]
-        `perplexity` of the documents in `heldout`, by the model's own prior, after iterations 1, 2, 3, 5, 8 and so on, and the
-        last. Time spent on this does not count.
+        `perplexity` of the `heldout` documents, under the model's own prior, after iterations 1, 2, 3, 5, 8 and so on, and
+        after the last one. Seconds exclude this evaluation.
     n_iter_ : int
         Number of iterations.
     stopped_by_ : {"converged", "iterations", "interrupted"}
-        Why the fit ended.
+        Reason for the end of the fit.
 
     Examples
     --------
@@ -97,7 +97,7 @@ class PLSA(TopicModel):
     }  # fmt: skip
 
     log_likelihood_: list[float]
-    tempering_: float = 1.0  # models of older versions have none
+    tempering_: float = 1.0  # missing in models of older versions
     tempering_path_: Sequence[Sequence[float]] = ()
     n_iter_: int
     stopped_by_: str
@@ -126,18 +126,18 @@ class PLSA(TopicModel):
         self.verbose = verbose
 
     def fit(self, X: Any, y: None = None, *, checkpoints: Checkpoints | None = None, heldout: Any = None) -> Self:
-        """Learn the topics of a corpus, of texts, or of a matrix of counts.
+        """Fit the model to a corpus, texts or a count matrix.
 
         Parameters
         ----------
         X : Corpus, list of str, or matrix of shape (n_documents, n_words)
-            What to learn from. Whatever `Corpus.build` takes will do, too.
+            Training documents, or any source that `Corpus.build` accepts.
         y : None
             Ignored.
         checkpoints : Checkpoints, optional
-            Save the run now and then, and resume one that was cut off.
+            Save checkpoints during the fit, and resume an interrupted run.
         heldout : like X, optional
-            Documents to judge the topics by while they are learned: see `heldout_path_`. Nothing is learned from them.
+            Documents to evaluate the topics on during the fit, see `heldout_path_`. They do not affect the fit.
         """
         corpus = self._engine().run_on_all(lambda: self._checked(X))
         algorithm = self._algorithm_for(corpus)
@@ -150,7 +150,7 @@ class PLSA(TopicModel):
         return self
 
     def describe_fit(self) -> str:
-        """Return how many iterations the fit took, in words, and what those to find β were."""
+        """Describe the number of iterations of the fit, and of the search for β."""
         counted = len(self.log_likelihood_)
         searched = f"{self.n_iter_ - counted} passes to find β and " if self.n_iter_ > counted else ""
         tempered = f" with β = {self.tempering_:.3g}" if self.tempering_ < 1 else ""
@@ -163,9 +163,9 @@ class PLSA(TopicModel):
         return TemperedEM(**facts, tempering=self.tempering)
 
     def transform(self, X: Any) -> NDArray[Any]:
-        """Return P(topic | document) of new documents by folding in: EM with the topics held fixed, tempered as the fit was.
+        """Infer P(topic | document) of new documents by folding in: EM, tempered like the fit, with the topics held fixed.
 
-        Words the model does not know are left out; a document with no other words has the topics' overall shares.
+        Unknown words are ignored; a document without known words gets `topic_shares_`.
         """
         corpus = self.to_corpus(X)
         dtype, beta = self.components_.dtype, self.tempering_
@@ -178,13 +178,13 @@ class PLSA(TopicModel):
             return placed.documents(itemgetter("theta"))
 
     def _completion_prior(self, state: Any = None) -> Completion:
-        """Return no prior, but the tempering, as in `transform`, and a floor."""
+        """Return the completion without a prior, tempered as in `transform`."""
         if state is None:
             return Completion.maximum_likelihood(self.topic_shares_, self.tempering_)
         return Completion.maximum_likelihood(state.topic_shares, getattr(state, "beta", 1.0))
 
     def _checked(self, X: Any) -> Corpus:
-        """Take the data, and say at once what is wrong with it or with the settings."""
+        """Validate input and hyperparameters."""
         corpus = self._corpus_to_fit(X)
         self._validate_settings(corpus, None)
         return corpus

@@ -1,4 +1,4 @@
-"""Polylingual LDA: one mixture of topics for a document, and of each topic words in every language."""
+"""Polylingual LDA: topics with one distribution over words per language."""
 
 from __future__ import annotations
 
@@ -25,24 +25,23 @@ if TYPE_CHECKING:
 class PolylingualLDA(LDA):
     """Latent Dirichlet allocation over documents in several languages (Mimno et al., 2009).
 
-    A document may have texts in several languages, or in some of them only. Its topics are the same in all; each topic has
-    words in every language, with a distribution of its own in each. So topics can be read side by side, and a document in one
-    language finds those in another that are about the same.
+    A document has texts in some or all of the languages and one mixture of topics for all of them. Each topic has a separate
+    distribution over the words of each language, so topics can be compared across languages, and documents matched.
 
-    Parameters and attributes are those of `LDA`, with these differences.
+    Parameters and attributes are those of `LDA`, with the following differences.
 
     Parameters
     ----------
     eta : float, "auto", array, InformedPrior or dict of language to InformedPrior, default=0.03
-        With a dict, each language has word lists of its own; categories of the same name are one topic. A prior that is
-        not in a dict is looked for in all languages.
+        A dict has separate word lists for each language; categories of the same name are one topic. A single `InformedPrior`
+        applies to all languages.
 
     Attributes
     ----------
     languages_ : tuple of str
-        Codes of the languages.
+        Language codes.
     components_ : ndarray of shape (n_components, n_words)
-        P(word | topic, language): the words of each language sum to one in every row.
+        P(word | topic, language); each row sums to one over the words of each language.
 
     Examples
     --------
@@ -63,12 +62,12 @@ class PolylingualLDA(LDA):
         if self._lexicon is None or len(self._lexicon.languages) < 2:
             return "expected words in several languages, found those of one"
         if len(self.topic_sizes_) <= self._lexicon.of_word.max():
-            return f"there are sizes of topics in {len(self.topic_sizes_)} languages, but words in more"
+            return f"topic_sizes_ has {len(self.topic_sizes_)} languages, but the vocabulary has more"
         return super()._problem_when_loaded()
 
     @property
     def languages_(self) -> tuple[str, ...]:
-        """Codes of the languages, in each of which topics have a distribution of their own."""
+        """Language codes; each topic has one distribution per language."""
         check_is_fitted(self, "components_")
         return self.require_lexicon().languages
 
@@ -80,50 +79,50 @@ class PolylingualLDA(LDA):
         language: str | None = None,
         feature_names: FeatureNames | None = None,
     ) -> list[Any]:
-        """Return the most probable words of each topic: in one language, or a dict of them by language.
+        """Return the most probable words of each topic, for one language or as a dict by language.
 
         Parameters
         ----------
         n : int, default=10
-            How many, of each language.
+            Number of words per language.
         weights : bool, default=False
-            Give pairs of word and probability instead of words.
+            Whether to return pairs of word and probability.
         language : str, optional
-            Code of the language.
+            Language code.
         feature_names : sequence of str, optional
-            Other names of all words.
+            Names to use instead of `vocabulary_`.
         """
-        told: dict[str, Any] = {"weights": weights, "feature_names": feature_names}
+        options: dict[str, Any] = {"weights": weights, "feature_names": feature_names}
         if language is None:
-            of_all = {code: self.top_words(n, language=code, **told) for code in self.languages_}
+            of_all = {code: self.top_words(n, language=code, **options) for code in self.languages_}
             return [dict(zip(of_all, words, strict=True)) for words in zip(*of_all.values(), strict=True)]
-        return super().top_words(n, language=language, **told)
+        return super().top_words(n, language=language, **options)
 
     def counterparts(self, X: Any, among: Any, n: int = 10) -> pl.DataFrame:
-        """Find the documents that are about the same, in whatever language.
+        """Find the documents with the most similar topics, in any language.
 
         Parameters
         ----------
         X : Corpus or list of dict
-            Documents to find counterparts of.
+            Query documents.
         among : Corpus or list of dict
-            Where to look for them.
+            Candidate documents.
         n : int, default=10
-            How many for each.
+            Number of counterparts per document.
 
         Returns
         -------
         polars.DataFrame
-            ``document`` (number in X), ``rank`` from 1, ``counterpart`` (number in `among`), and ``likeness``: the
-            Bhattacharyya coefficient Σ √(p q) of their topics, which is 1 for equal mixtures. With a corpus, their ids follow.
+            ``document`` (index in X), ``rank`` from 1, ``counterpart`` (index in `among`) and ``likeness``, the Bhattacharyya
+            coefficient Σ √(p q) of their topics, which is 1 for equal mixtures. For a corpus, also the document ids.
         """
-        asked, offered = np.sqrt(self.transform(X)), np.sqrt(self.transform(among))
-        n = min(n, len(offered))
-        parts = [_nearest(asked[first : first + 1024], offered, n) for first in range(0, len(asked), 1024)]
+        queries, candidates = np.sqrt(self.transform(X)), np.sqrt(self.transform(among))
+        n = min(n, len(candidates))
+        parts = [_nearest(queries[first : first + 1024], candidates, n) for first in range(0, len(queries), 1024)]
         found, likeness = (np.concatenate(part) for part in zip(*parts, strict=True))
         table = {
-            "document": np.repeat(np.arange(len(asked)), n),
-            "rank": np.tile(np.arange(1, n + 1), len(asked)),
+            "document": np.repeat(np.arange(len(queries)), n),
+            "rank": np.tile(np.arange(1, n + 1), len(queries)),
             "counterpart": found.ravel(),
             "likeness": likeness.ravel().astype(np.float64),
         }
@@ -141,7 +140,7 @@ class PolylingualLDA(LDA):
 
     def _corpus_to_learn(self, X: Any) -> Corpus:
         languages = self.languages_ if hasattr(self, "components_") else self._corpus_to_fit(X).languages
-        msg = f"streams are learned in one language, by LDA, but here are {len(languages)}: {', '.join(languages)}."
+        msg = f"partial_fit learns from one language, but there are {len(languages)}: {', '.join(languages)}; use LDA."
         raise InputError(msg)
 
     def _corpus_to_fit(self, X: Any) -> Corpus:
@@ -155,8 +154,8 @@ class PolylingualLDA(LDA):
         return corpus
 
 
-def _nearest(asked: NDArray[Any], offered: NDArray[Any], n: int) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """The n rows that are most alike, best first; ties go to the first."""
-    likeness = asked @ offered.T
+def _nearest(queries: NDArray[Any], candidates: NDArray[Any], n: int) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Return the n most similar rows with their similarities, best first; ties go to the first."""
+    likeness = queries @ candidates.T
     best = np.argsort(-likeness, axis=1, kind="stable")[:, :n]
     return best, np.take_along_axis(likeness, best, axis=1)

@@ -1,7 +1,7 @@
-"""Every model of the package, a row for each: what it is, how it is fitted, and what can be done with it.
+"""Registry of the models: one row each, with its kind, CLI options and capabilities.
 
-Commands, the explorer, search and loading ask here, by the name that a directory has in its manifest, or ask a fitted model
-for its `kind`; none of them knows a class. Nothing heavy is imported before a model is needed.
+The CLI, the explorer, search and loading look up models here, by the class name in the manifest or by the `kind` of a fitted
+model; none of them refers to a class. Model classes are imported on demand.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ TOPICS, LABELS, DIMENSIONS = "topics", "labels", "dimensions"
 
 
 class Kind(NamedTuple):
-    """What all models of a kind have in common.
+    """Traits common to all models of a kind.
 
-    name        what `kind` of their classes is: the plural of what they consist of
+    name        value of the class attribute `kind`: the plural of the components
     component   the singular
-    show        the command that shows a model
-    apply       the command that applies it to something else, and what that is called
-    evaluate    whether `semascope evaluate` measures it
-    explore     whether the explorer and reports show it
-    preview     layout of what the explorer reads before the class is imported, in `semascope.models.layouts`; none if it waits
-    vectors     what an index calls its vectors of documents; none where search does not use it
+    show        command that shows a model
+    apply       command that applies a model, and its argument
+    evaluate    whether `semascope evaluate` supports it
+    explore     whether the explorer and reports support it
+    preview     layout in `semascope.models.layouts` that the explorer reads before it imports the class, if any
+    vectors     name of its document vectors in an index, if search uses them
     """
 
     name: str
@@ -49,18 +49,18 @@ KINDS = {
 
 @dataclass(frozen=True)
 class ModelEntry:
-    """A model of the package.
+    """Registry entry of a model.
 
-    name              of the class, and in manifests
-    module            where the class is
-    kind              "topics", "labels" or "dimensions": see `KINDS`
+    name              class name, also in manifests
+    module            module of the class
+    kind              key of `KINDS`: "topics", "labels" or "dimensions"
     layouts           functions of `semascope.models.layouts` that declare its files
-    command           what `semascope fit --model` calls it; None if it is not fitted by that
-    options           options of `semascope fit` that it takes, beside those that all models take
-    defaults          of options where they are not those of most models, as help shows them
-    several_languages whether it is fitted, among models with the same command, to corpora in several languages
-    streams           whether `semascope stream` and `semascope explore --learn` have it learn, document by document
-    title             what sentences call it, where that is not its name
+    command           value of `semascope fit --model`; None if the command does not fit it
+    options           options of `semascope fit` besides those of all models
+    defaults          defaults of options that differ from most models, as shown by help
+    several_languages whether it is the choice, among models with the same command, for corpora in several languages
+    streams           whether `semascope stream` and `semascope explore --learn` support it
+    title             display name, if not the class name
     """
 
     name: str
@@ -76,16 +76,16 @@ class ModelEntry:
 
     @property
     def traits(self) -> Kind:
-        """What it has in common with all models of its kind."""
+        """Traits of the kind of the model."""
         return KINDS[self.kind]
 
     @property
     def is_swept(self) -> bool:
-        """Whether `semascope sweep` tries numbers of components: some models have as many as there are labels."""
+        """Whether `semascope sweep` supports it; label models have no number of topics to choose."""
         return "topics" in self.options
 
     def load_class(self) -> type[Any]:
-        """Import the class."""
+        """Import and return the class."""
         return getattr(import_module(self.module), self.name)  # type: ignore[no-any-return]
 
 
@@ -116,22 +116,22 @@ ENTRIES = (
     ),
     ModelEntry("OnlineLabeledLDA", "semascope.models.online_labeled_lda", LABELS, ["online_label_layout"], streams=True),
 )  # fmt: skip
-"""The models, those that are fitted most first. A new one adds a row."""
+"""All models, most common first. Add a row to register a model."""
 
 
 def entries() -> dict[str, ModelEntry]:
-    """Return the models by the names of their classes."""
+    """Return the entries by class name."""
     return {entry.name: entry for entry in ENTRIES}
 
 
 def entry_of(model: Any) -> ModelEntry | None:
-    """Return the row of a fitted model; None for a class that is not of the package."""
+    """Return the entry of a fitted model, or None for a class from elsewhere."""
     known = entries()
     return next((known[above.__name__] for above in type(model).__mro__ if above.__name__ in known), None)
 
 
 def names_where(**traits: Any) -> list[str]:
-    """Return the names of the models that have these attributes, or have them in common with their kind.
+    """Return the names of the models with these values of entry or kind attributes.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def names_where(**traits: Any) -> list[str]:
 
 
 def commands(*, swept: bool = False) -> list[str]:
-    """Return what `semascope fit --model` takes, or `semascope sweep --model`.
+    """Return the choices of `semascope fit --model`, or `semascope sweep --model`.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def commands(*, swept: bool = False) -> list[str]:
 
 
 def entry_for(command: str, *, n_languages: int = 1) -> ModelEntry:
-    """Return the model that a command fits to a corpus of so many languages.
+    """Return the model that a command fits to a corpus in n languages.
 
     Examples
     --------
@@ -169,7 +169,7 @@ def entry_for(command: str, *, n_languages: int = 1) -> ModelEntry:
 
 
 def taking(option: str) -> list[str]:
-    """Return the commands of the models that take an option.
+    """Return the commands of the models that accept an option.
 
     Examples
     --------
@@ -180,18 +180,18 @@ def taking(option: str) -> list[str]:
 
 
 def in_words(command: str) -> str:
-    """Return what sentences call a model: "LDA", but "labeled"."""
+    """Return the display name of a model: its title or class name."""
     entry = entry_for(command)
     return entry.title or entry.name
 
 
 def help_for(option: str, text: str) -> str:
-    """Return what help says of an option that not all models take."""
+    """Format the help text of an option that only some models accept."""
     return f"{', '.join(map(in_words, taking(option)))}: {text}"
 
 
 def defaults_of(option: str, usual: str) -> str:
-    """Return what help shows as the defaults of an option.
+    """Format the defaults of an option for help.
 
     Examples
     --------

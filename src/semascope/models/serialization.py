@@ -1,4 +1,4 @@
-"""Settings of a model in its directory: plain ones and priors in the manifest, arrays in files of their own."""
+"""Serialization of hyperparameters: plain values and priors in the manifest, arrays in separate files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ARRAY = "setting_"
 
 
 def write_settings(draft: Draft, settings: dict[str, Any]) -> None:
-    """Keep what can be kept; an engine, say, is not part of a model."""
+    """Write the serializable hyperparameters; an engine, for example, is not part of a model."""
     draft.facts["settings"] = {}
     for name, value in settings.items():
         plain = plain_setting(value)
@@ -32,20 +32,20 @@ def write_settings(draft: Draft, settings: dict[str, Any]) -> None:
 
 
 def read_settings(directory: Directory, known: Sequence[str]) -> dict[str, Any]:
-    """Return the settings that were kept, of those that a model knows.
+    """Read hyperparameters.
 
     Raises
     ------
     FormatError
-        When there are others, or one that no model keeps: an engine would be called.
+        If there are unknown ones, or one that is never saved: a loaded engine would be executed.
     """
     stated = directory.facts["settings"]
     arrays = [file.removeprefix(ARRAY).removesuffix(".npy") for file in directory.manifest.files if file.startswith(ARRAY)]
     problem = next((f"there is no setting {name!r}" for name in (*stated, *arrays) if name not in known), None)
     if any(isinstance(value, list) for value in stated.values()):
-        problem = "a list is no plain setting"
+        problem = "a setting must not be a list"
     if stated.get("engine") is not None or "engine" in arrays or isinstance(stated.get("analyzer"), str | int | float | dict):
-        problem = "an engine or an analyzer is no plain setting"
+        problem = "an engine or an analyzer must not be a setting"
     try:
         settings = {} if problem else {name: _as_it_was(value) for name, value in stated.items()}
     except InputError as error:
@@ -57,7 +57,7 @@ def read_settings(directory: Directory, known: Sequence[str]) -> dict[str, Any]:
 
 
 def plain_setting(value: Any) -> Any:
-    """Return a setting as JSON can hold it, if it can."""
+    """Convert a setting to a JSON value, if possible."""
     if isinstance(value, InformedPrior):
         return {PRIOR: value.to_dict()}
     if isinstance(value, dict):

@@ -1,8 +1,8 @@
-"""What estimators take from scikit-learn, imported without the packages that it loads and hardly ever uses.
+"""Imports from scikit-learn, without the packages that it loads but hardly uses.
 
-`sklearn.utils.fixes` imports scipy.stats for one function, and pandas for none: two thirds of the time that the import of
-scikit-learn takes. Meanwhile placeholders stand for both, and load the real modules when an attribute is asked for. Nobody
-else meets them: they are taken out of `sys.modules` again.
+`sklearn.utils.fixes` imports scipy.stats for one function, and pandas for none, which takes two thirds of the import time of
+scikit-learn. Meanwhile placeholders replace both and load the real modules on attribute access. They are removed from
+`sys.modules` afterwards, so that no other code sees them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ DEFERRED = ("pandas", "scipy.stats")
 
 
 class DeferredModule(ModuleType):
-    """Stands for a module that is imported when one of its attributes is asked for."""
+    """Placeholder that imports a module on attribute access."""
 
     def __getattr__(self, name: str) -> Any:
         if sys.modules.get(self.__name__) is self:
@@ -29,7 +29,7 @@ class DeferredModule(ModuleType):
 
 @contextmanager
 def deferred(*names: str) -> Iterator[None]:
-    """Have imports of some modules load nothing yet; those that are loaded, or not installed, are left alone."""
+    """Defer imports of modules that are installed and not yet loaded."""
     placeholders = {name: DeferredModule(name) for name in names if name not in sys.modules and find_spec(name)}
     sys.modules.update(placeholders)
     try:

@@ -1,4 +1,4 @@
-"""What all topic models have in common: how topics are learned, shown and judged."""
+"""Base class of topic models: fitting, inspection and evaluation."""
 
 from __future__ import annotations
 
@@ -39,21 +39,21 @@ if TYPE_CHECKING:
 
 
 class TopicModel(NamedTopics, Plots, NotebookRepr, Model):
-    """A model whose topics are distributions over words. Subclasses fit it."""
+    """Base class of models whose topics are distributions over words; subclasses implement `fit`."""
 
     kind: ClassVar[str] = TOPICS
     saved_arrays: ClassVar[Mapping[str, Array]] = TOPIC_ARRAYS
-    """Beside the topics themselves. Those with an axis of topics declare what becomes of them when topics are merged."""
+    """Arrays besides the topics; those with a topic axis declare how merging changes them."""
     saved_facts: ClassVar[Mapping[str, Fact]] = {**Model.saved_facts, "heldout_path_": PATH}
 
     doc_topics_: NDArray[Any]
     topic_shares_: NDArray[np.float64]
-    heldout_path_: Sequence[Sequence[float]] = ()  # models of older versions have none
+    heldout_path_: Sequence[Sequence[float]] = ()  # missing in models of older versions
 
     def _learn(
         self, algorithm: Any, corpus: Corpus, checkpoints: Checkpoints | None, settings: dict[str, Any], heldout: Any = None
     ) -> Fitted:
-        """Train, and keep the topics. They are judged by the documents in `heldout` now and then, if there are any."""
+        """Train and set the fitted attributes; evaluate on the `heldout` documents, if any, after some iterations."""
         engine = self._engine()
         judges = None if heldout is None else engine.run_on_all(lambda: self._to_model_vocabulary(heldout))
         work_dir = checkpoints.directory.parent if checkpoints else None
@@ -77,7 +77,7 @@ class TopicModel(NamedTopics, Plots, NotebookRepr, Model):
         return {"topic_names": list(self._topic_names)}
 
     def _take_more_facts(self, facts: dict[str, Any]) -> None:
-        self._topic_names = facts.get("topic_names", ())  # models of older versions have none
+        self._topic_names = facts.get("topic_names", ())  # missing in models of older versions
 
     def _problem_when_loaded(self) -> str | None:
         names = [name for name in self._topic_names if name is not None]
@@ -89,7 +89,7 @@ class TopicModel(NamedTopics, Plots, NotebookRepr, Model):
 
     @property
     def languages_(self) -> tuple[str, ...]:
-        """Codes of the languages in which topics have distributions of their own; none where there is one for all words."""
+        """Language codes if topics are normalized per language; empty here."""
         return ()
 
     def top_words(
@@ -105,14 +105,14 @@ class TopicModel(NamedTopics, Plots, NotebookRepr, Model):
         Parameters
         ----------
         n : int, default=10
-            How many.
+            Number of words per topic.
         weights : bool, default=False
-            Give pairs of word and probability instead of words.
+            Whether to return pairs of word and probability.
         language : str, optional
-            Only words of this language.
+            Language to restrict the words to.
         feature_names : sequence of str, optional
-            What the columns of the matrix are called that the model was fitted to: in a pipeline, what the vectorizer's
-            `get_feature_names_out` gives. A model of a corpus, of texts or of a frame knows its words itself.
+            Column names of the training matrix: in a pipeline, `get_feature_names_out` of the vectorizer. Not needed for
+            models fitted to a corpus, texts or a frame.
 
         Examples
         --------
@@ -122,7 +122,7 @@ class TopicModel(NamedTopics, Plots, NotebookRepr, Model):
         """
         check_is_fitted(self, "components_")
         if not is_whole(n) or n < 1:
-            msg = f"top_words shows at least one word of each topic, but n was {n!r}."
+            msg = f"n must be a whole number of at least 1, but was {n!r}."
             raise InputError(msg)
         words, topics, top = self.vocabulary_, np.asarray(self.components_), []
         if feature_names is not None:
@@ -137,19 +137,19 @@ class TopicModel(NamedTopics, Plots, NotebookRepr, Model):
         return top
 
     def word_topics(self, X: Any) -> pl.DataFrame:
-        """Tell which topic each word of each document is most probably due to.
+        """Compute the most probable topic of each word of each document.
 
         Parameters
         ----------
         X : Corpus, list of str, or matrix of shape (n_documents, n_words)
-            The documents. Words that the model does not know are left out.
+            The documents. Unknown words are ignored.
 
         Returns
         -------
         polars.DataFrame
-            A row for each word of each document, in the order of the vocabulary: number of the ``document``, ``word``,
-            ``count``, number of the ``topic``, and ``weight``, which is P(topic | word, document). The last two are null for
-            a word that no topic of its document can give.
+            One row for each word of each document, in vocabulary order: index of the ``document``, ``word``, ``count``, index
+            of the ``topic``, and ``weight``, which is P(topic | word, document). The last two are null for a word that no
+            topic of its document contains.
 
         Examples
         --------
@@ -165,21 +165,21 @@ class TopicModel(NamedTopics, Plots, NotebookRepr, Model):
     def perplexity(self, X: Any, *, prior: str = OWN, seed: int = 0) -> float:
         """Compute the held-out perplexity of documents, by document completion; lower is better.
 
-        The topics of each document are estimated on one half of its words, chosen at random, and the other half is predicted.
-        Words the model does not know are left out.
+        The topics of each document are estimated from a random half of its tokens, and the other half is predicted. Unknown
+        words are ignored.
 
         Parameters
         ----------
         X : Corpus, list of str, or matrix of shape (n_documents, n_words)
-            Documents that the model was not fitted to.
+            Held-out documents.
         prior : {"own", "common"}, default="own"
-            Prior of the topics of a document. "own" is that of the model: α of LDA; PLSA has none, but its tempering, and
-            mixes P(word | document) with a share of 0.1 of P(word), so that no word is impossible. It serves to choose the
-            number of topics and other hyperparameters of a model. "common" is 0.1 for every topic, whatever the model: it
-            serves to compare models of different kinds, or of other packages, with the same number of topics. It penalizes
-            many topics, since their prior outweighs the words of a document, and models that learned α.
+            Prior of the topics of a document. "own" is the prior of the model: α of LDA; PLSA has none, but uses its tempering
+            and mixes P(word | document) with P(word), with weight 0.1, so that no word is impossible. Use it to select the
+            number of topics and other hyperparameters. "common" is 0.1 per topic for all models. Use it to compare models of
+            different kinds or packages with the same number of topics. It penalizes many topics, whose prior outweighs the
+            words of a document, and models with learned α.
         seed : int, default=0
-            Determines the halves.
+            Seed of the split into halves.
 
         Examples
         --------
@@ -195,37 +195,35 @@ class TopicModel(NamedTopics, Plots, NotebookRepr, Model):
         return perplexity(self.components_.T, corpus.shards(), self._engine(), prior=of_documents, seed=seed)
 
     def fitted_priors(self) -> dict[str, Any]:
-        """Return the priors, as given or learned, by their names; here there are none."""
+        """Return the priors by name, as given or learned; empty here."""
         return {}
 
     def _completion_prior(self, state: Any = None) -> Completion:
-        """Return the model's own prior of a document's topics, fitted or at a state of training.
+        """Return the completion under the model's own document prior, fitted or at a training state.
 
-        Here there is none: documents are completed by maximum likelihood, with a floor.
+        Without a prior, documents are completed by maximum likelihood, with a floor.
         """
         return Completion.maximum_likelihood(self.topic_shares_ if state is None else state.topic_shares)
 
     def score(self, X: Any, y: None = None) -> float:
-        """Return the mean log-probability of words held out, −log `perplexity` by the model's own prior; higher is better.
-
-        Grid searches maximize it.
+        """Compute the mean held-out log-likelihood per token, −log `perplexity`; higher is better.
 
         Parameters
         ----------
         X : Corpus, list of str, or matrix of shape (n_documents, n_words)
-            Documents that the model was not fitted to.
+            Held-out documents.
         y : None
             Ignored.
         """
         return -math.log(self.perplexity(X))
 
     def to_pyldavis(self, X: Any) -> dict[str, NDArray[Any]]:
-        """Return the arguments of `pyLDAvis.prepare`, to be drawn by that package.
+        """Return the arguments of `pyLDAvis.prepare`.
 
         Parameters
         ----------
         X : Corpus, list of str, or matrix of shape (n_documents, n_words)
-            Documents; those the model was fitted to, for example. Words that none of them has are left out.
+            Documents, for example the training documents. Words that do not occur in them are left out.
 
         Returns
         -------
@@ -245,5 +243,5 @@ class TopicModel(NamedTopics, Plots, NotebookRepr, Model):
         return pyldavis_arguments(self.vocabulary_, self.components_, doc_topics, corpus)
 
     def _frozen_topics(self) -> NDArray[Any]:
-        """Topics as the kernels take them: a row for each word."""
+        """Return the topics for kernels, with words in rows."""
         return as_read_only(self.components_.T, self.components_.dtype)

@@ -1,4 +1,4 @@
-"""Names of topics: which are allowed, and how topics without one are shown."""
+"""Topic names: validation, and defaults for unnamed topics."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 
 _NUMBERED = re.compile(r"topic \d+")
 _UNSEEN = ("Cc", "Cs", "Zl", "Zp")
-"""Kinds of characters that no name has: controls, lone surrogates, ends of lines."""
+"""Unicode categories that names must not contain: controls, lone surrogates, line separators."""
 
 
 def shown_names(given: Sequence[str | None], n_topics: int) -> list[str]:
-    """Return a name to every topic: its own, or "topic" and its number.
+    """Return a name for every topic: its own, or "topic" and its index.
 
     Examples
     --------
@@ -25,13 +25,13 @@ def shown_names(given: Sequence[str | None], n_topics: int) -> list[str]:
 
 
 def name_problem(name: Any) -> str | None:
-    """Say why this cannot be the name of a topic; None when it can."""
+    """Return why a value is not a valid topic name, or None."""
     if not isinstance(name, str):
         return f"a topic's name must be a string, but was {name!r}"
     if not name.strip() or name != name.strip():
-        return f"a topic's name must have letters and no blanks around it, but was {name!r}"
+        return f"a topic's name must not be empty or have surrounding whitespace, but was {name!r}"
     if any(unicodedata.category(letter) in _UNSEEN for letter in name):
-        return f"a topic's name must be one line of letters that can be printed, but was {name!r}"
+        return f"a topic's name must be a single line of printable characters, but was {name!r}"
     if _NUMBERED.fullmatch(name):
-        return f"{name!r} is how a topic without a name is shown; choose another name"
+        return f"{name!r} is the default name of an unnamed topic; choose another name"
     return None

@@ -1,4 +1,4 @@
-"""What estimators are given, told apart."""
+"""Validation and conversion of the input of estimators."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 
 def coerce_input(X: Any) -> Any:
-    """Return documents in containers of other packages as what models tell apart: texts, a source, or else a matrix."""
+    """Convert containers of other packages to texts, a source or a matrix."""
     return in_memory(X) if is_bunch(X) or _holds_texts(X) else of_column(X)
 
 
 def _holds_texts(X: Any) -> bool:
-    """Tell a frame of documents, which has a column of texts, from a frame of counts."""
+    """Return whether a frame has a column of texts, and is not a frame of counts."""
     if isinstance(X, pl.DataFrame | pl.LazyFrame):
         kind = X.collect_schema().get("text")
         return kind == pl.String or isinstance(kind, pl.Struct)
@@ -42,7 +42,7 @@ def _holds_texts(X: Any) -> bool:
 
 
 def is_texts(X: Any) -> bool:
-    """Tell a sequence of strings, or of mappings of language to text, from a matrix."""
+    """Return whether the input is a sequence of strings, or of mappings of language to text."""
     if isinstance(X, str):
         msg = "expected several texts; put the one text into a list."
         raise InputError(msg)
@@ -50,14 +50,14 @@ def is_texts(X: Any) -> bool:
         return X.dtype == pl.String or isinstance(X.dtype, pl.Struct)
     if isinstance(X, list | tuple):
         if any(isinstance(one, list | tuple) and len(one) and isinstance(one[0], str) for one in X[:10]):
-            msg = "expected texts or counts, found lists of words; Corpus.from_tokens makes a corpus of them, which is taken."
+            msg = "expected texts or counts, found lists of words; convert them by Corpus.from_tokens first."
             raise InputError(msg)
         return len(X) > 0 and isinstance(X[0], str | Mapping)
     return isinstance(X, np.ndarray) and X.ndim == 1 and len(X) > 0 and isinstance(X[0], str)
 
 
 def names_of_features(given: FeatureNames, n_words: int) -> NDArray[np.object_]:
-    """Return what the columns of a matrix are called, one name for each."""
+    """Validate the names of the columns of a matrix."""
     if len(given) != n_words:
         msg = f"the model has {n_words:,} words, but there are {len(given):,} feature_names."
         raise InputError(msg)
@@ -65,35 +65,35 @@ def names_of_features(given: FeatureNames, n_words: int) -> NDArray[np.object_]:
 
 
 def seed_of(random_state: Any) -> int:
-    """The number that a fit starts its random numbers from; drawn where a generator is given."""
+    """Return the seed of a fit, drawn from the generator if one is passed."""
     if isinstance(random_state, numbers.Integral):
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
 def is_whole(value: Any) -> bool:
-    """Tell a whole number of 64 bits; True and False are none."""
+    """Return whether a value is a 64-bit integer and not a bool."""
     return isinstance(value, numbers.Integral) and not isinstance(value, bool) and abs(int(value)) < 2**63
 
 
 def is_number(value: Any) -> bool:
-    """Tell a single number, Python's or NumPy's; True and False are none."""
+    """Return whether a value is a Python or NumPy number and not a bool."""
     return isinstance(value, float | int | np.floating | np.integer) and not isinstance(value, bool)
 
 
 def is_splittable(counts: NDArray[Any]) -> bool:
-    """Tell whether counts are whole numbers of tokens that can be gone through one by one."""
+    """Return whether counts are integers small enough to process token by token."""
     return bool(np.all((counts == np.floor(counts)) & (counts <= MAX_COUNT)))
 
 
 def is_positive(value: Any) -> bool:
-    """Tell a number above 0 that is finite."""
+    """Return whether a value is a positive finite number."""
     try:
         return is_number(value) and 0 < float(value) < math.inf
-    except OverflowError:  # a whole number beyond all floats
+    except OverflowError:  # an integer too large for a float
         return False
 
 
 def is_share(value: Any) -> bool:
-    """Tell a number above 0 and at most 1."""
+    """Return whether a value is a number above 0 and at most 1."""
     return is_positive(value) and bool(value <= 1)

@@ -58,9 +58,9 @@ def test_a_run_may_be_gzipped_and_have_any_blanks(tmp_path):
         ("1 Q0 d1 1 high x\n", "{}, line 1: the score 'high' is not a number."),
         ("1 Q0 d1 1 nan x\n", "{}, line 1: the score 'nan' is not a number."),
         ("1 Q0 d1 1 1_0 x\n", "{}, line 1: the score '1_0' is not a number."),
-        ("1 Q0 d1 1 3 x\n2 Q0 d1 1 2 x\n1 Q0 d1 2 1 x\n", "{}, line 3: document d1 was found for query 1 on line 1 already."),
-        ("\n", "{}: there are no results: the file is empty."),
-        ("", "{}: there are no results: the file is empty."),
+        ("1 Q0 d1 1 3 x\n2 Q0 d1 1 2 x\n1 Q0 d1 2 1 x\n", "{}, line 3: document d1 is already listed for query 1 on line 1."),
+        ("\n", "{}: the file contains no results."),
+        ("", "{}: the file contains no results."),
         (None, "{}: no such file."),
     ],
 )
@@ -76,7 +76,7 @@ def test_a_run_that_is_not_utf_8_is_answered_with_a_sentence(tmp_path):
     assert complaint(lambda: read_run(tmp_path / "run")).startswith(f"{tmp_path / 'run'}, line 1: not UTF-8 (byte 0xe9")
 
 
-REFUSED = "cannot stand in a run file, where blanks divide the values."
+REFUSED = "must not be empty or contain whitespace, which separates the values of a run file."
 
 
 @pytest.mark.parametrize(
@@ -86,8 +86,8 @@ REFUSED = "cannot stand in a run file, where blanks divide the values."
         ([("one\t", "a", 1, 2.0)], "x", f"{{}}: the query 'one\\t' {REFUSED}"),
         ([("1", "", 1, 2.0)], "x", f"{{}}: the document '' {REFUSED}"),
         ([("1", "a", 1, 2.0)], "my run", f"{{}}: the tag 'my run' {REFUSED}"),
-        ([("1", "a", 1, 2.0), ("1", "b", 2, math.nan)], "x", "{}: a result has no rank, or no score."),
-        ([("1", "a", 1, 2.0), ("1", "a", 2, 1.0)], "x", "{}: document a stands twice among the results of query 1."),
+        ([("1", "a", 1, 2.0), ("1", "b", 2, math.nan)], "x", "{}: a result has no rank or no score."),
+        ([("1", "a", 1, 2.0), ("1", "a", 2, 1.0)], "x", "{}: document a is listed twice for query 1."),
         ([], "x", "{}: there are no results to write."),
     ],
 )
@@ -174,12 +174,12 @@ def test_ties_are_broken_alike_in_all_measures_and_as_trec_eval_does():
 )
 def test_a_measure_that_is_not_known_is_answered_with_a_sentence(name):
     sentence = complaint(lambda: rank_measures(a_run(("1", "a", 1, 1.0)), judgments(("1", "a", 1)), ["AP", name]))
-    assert sentence.startswith(f"there is no measure {name!r}; there are AP, AP@k, ")
+    assert sentence.startswith(f"unknown measure {name!r}; choose from AP, AP@k, ")
 
 
 def test_without_a_relevant_document_there_is_nothing_to_judge_by():
     sentence = complaint(lambda: rank_measures(a_run(("1", "a", 1, 1.0)), judgments(("1", "a", 0))))
-    assert sentence == "no query has a relevant document, so there is nothing to judge a ranking by."
+    assert sentence == "no query has a relevant document, so rankings cannot be evaluated."
 
 
 def test_without_ir_measures_the_sentence_says_what_to_install(monkeypatch):
@@ -244,7 +244,7 @@ def test_the_same_values_have_the_p_value_1(n_pairs):
     [
         ([1, 2], [1], 10, "expected two lists of values for the same queries, found shapes (2,) and (1,)."),
         ([], [], 10, "expected two lists of values for the same queries, found shapes (0,) and (0,)."),
-        ([1, math.nan], [1, 2], 10, "a randomization test needs finite values, but some are not."),
+        ([1, math.nan], [1, 2], 10, "a randomization test needs finite values, but some are not finite."),
         ([1, 2], [1, 3], 0, "the number of exchanges must be at least 1, but was 0."),
     ],
 )

@@ -219,7 +219,7 @@ def test_what_real_liwc_dictionaries_have_more_is_passed_over_and_counted(from_f
         prior = from_file("a.dic", LIWC + entries)
     assert prior.categories == {"space": ["orbit", "nasa*", "god", "like"], "faith (of all kinds)": ["god", "late", "so so"]}
     (warning,) = caught
-    assert str(warning.message).startswith("prior: 4 entries with conditions or unknown categories left out, the first in ")
+    assert str(warning.message).startswith("prior: skipped 4 entries with conditions or unknown categories, the first in ")
     assert "a.dic, line 11: like" in str(warning.message)
 
 
@@ -233,9 +233,9 @@ def test_plain_text_has_a_list_of_words_on_each_line(from_file):
 def test_files_in_other_encodings_are_read_when_they_are_named(from_file):
     latin = "été: neige\n".encode("latin-1")
     assert from_file("a.txt", latin, encoding="latin-1").categories == {"été": ["neige"]}
-    with pytest.raises(InputError, match=r"a\.txt, line 2: is not UTF-8; give the encoding"):
+    with pytest.raises(InputError, match=r"a\.txt, line 2: is not UTF-8; specify its encoding"):
         from_file("a.txt", b"a b\n" + latin)
-    with pytest.raises(InputError, match="is not UTF-16; give the encoding"):
+    with pytest.raises(InputError, match="is not UTF-16; specify its encoding"):
         from_file("a.txt", b"abc", encoding="utf-16")
     with pytest.raises(InputError, match="there is no encoding 'klingon'"):
         from_file("a.txt", latin, encoding="klingon")
@@ -247,13 +247,13 @@ def test_files_in_other_encodings_are_read_when_they_are_named(from_file):
         ("a.txt", "", "a.txt: there are no categories."),
         ("a.txt", "\n \n", "a.txt: there are no categories."),
         ("a.txt", "a: x\n\nb:\n", "a.txt, line 3: there are no words after 'b:'."),
-        ("a.txt", "a: x\na: y\n", "a.txt, line 2: there are two categories 'a'; give each a name of its own."),
+        ("a.txt", "a: x\na: y\n", "a.txt, line 2: there are two categories 'a'; rename one of them."),
         ("a.txt", "a: x\n: y\n", "a.txt, line 2: a topic's name must have letters"),
         ("a.txt", "a: x y\nb: y, x\n", "a.txt, line 2: categories 'a' and 'b' have the very same words."),
         ("a.txt", "a: x\nb: *\n", "a.txt, line 2: in category 'b', '*' must have letters before the *"),
         ("a.txt", b"\x00\x01\x02", "a.txt, line 1: a topic's name must be one line of letters"),
-        ("a.json", "", "a.json, line 1: is not JSON (Expecting value)."),
-        ("a.json", '{"a":\n ["x",]}', "a.json, line 2: is not JSON ("),
+        ("a.json", "", "a.json, line 1: is not valid JSON (Expecting value)."),
+        ("a.json", '{"a":\n ["x",]}', "a.json, line 2: is not valid JSON ("),
         ("a.json", "[1]", "a.json: expected an object of lists of words"),
         ("a.json", "{}", "a.json: there are no categories."),
         ("a.json", '{"a": ["x"], "a": ["y"]}', "a.json: there are two categories 'a'"),
@@ -264,11 +264,11 @@ def test_files_in_other_encodings_are_read_when_they_are_named(from_file):
         ("a.json", '{"a": []}', "a.json: category 'a' has no words."),
         ("a.json", '{"a": {"words": ["x"], "strength": NaN}}', "a.json: strength must be a number above 0"),
         ("a.json", '{"a": ["\\ud800"]}', "a.json: in category 'a', '\\ud800' is not valid Unicode"),
-        ("a.json", "[" * 100_000, "a.json: is not JSON that can be read"),
-        ("a.json", '{"a": ' + "1" * 5000 + "}", "a.json: is not JSON that can be read"),
+        ("a.json", "[" * 100_000, "a.json: is not valid JSON"),
+        ("a.json", '{"a": ' + "1" * 5000 + "}", "a.json: is not valid JSON"),
         ("a.dic", "", "a.dic, line 1: expected a line of % before the categories, found ''."),
         ("a.dic", "\n1\ta\n", "a.dic, line 2: expected a line of % before the categories, found '1\\ta'."),
-        ("a.dic", "%\n1\ta\n", "a.dic, line 2: the categories end without a line of %."),
+        ("a.dic", "%\n1\ta\n", "a.dic, line 2: expected a line of % after the categories."),
         ("a.dic", "%\n1 a\n2\n%\n", "a.dic, line 3: expected the number of a category and its name, found '2'."),
         ("a.dic", "%\na b\n%\n", "a.dic, line 2: expected the number of a category and its name"),
         ("a.dic", "%\n1\ta\n01\tb\n%\n", "a.dic, line 3: there are two categories of number 1."),

@@ -93,8 +93,8 @@ def test_other_seeds_give_other_draws(fitted, drawn):
 @pytest.mark.parametrize(
     ("counts", "settings", "sentence"),
     [
-        (0.5, {}, "every token has a topic of its own in a draw, so counts must be whole numbers up to 16,777,216."),
-        (2.0**25, {}, "every token has a topic of its own in a draw, so counts must be whole numbers up to 16,777,216."),
+        (0.5, {}, "every token is assigned to a topic, so counts must be whole numbers up to 16,777,216."),
+        (2.0**25, {}, "every token is assigned to a topic, so counts must be whole numbers up to 16,777,216."),
         (1.0, {"n_draws": 0}, "n_draws must be a whole number of at least 1, but was 0."),
         (1.0, {"seed": -1}, "seed must be a whole number of at least 0, but was -1."),
     ],
@@ -241,7 +241,7 @@ def test_every_combination_of_settings_finds_planted_topics_or_is_refused(name, 
     given = {"alpha": ALPHAS[alpha], "eta": etas(18 * len(languages))[eta]}
     model = kind(3, inference=inference, random_state=0, batch_size=30, **given)
     if name == "PolylingualLDA" and learn == "partial_fit":
-        with pytest.raises(InputError, match=r"^streams are learned in one language, by LDA, but here are 2: en, de\.$"):
+        with pytest.raises(InputError, match=r"^partial_fit learns from one language, but there are 2: en, de; use LDA\.$"):
             model.partial_fit(texts)
         return
     for part in [texts] if learn == "fit" else [texts[:50], texts[50:]]:

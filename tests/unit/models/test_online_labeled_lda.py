@@ -182,7 +182,7 @@ def test_what_cannot_be_learned_is_refused_and_changes_nothing(learned):
     for X, y, sentence in (
         (["a text"], [["a"], ["b"]], "1 documents, but labels of 2"),
         (["a text"], [[1.5]], "a label is a word or a whole number"),
-        (np.ones((2, 3)), ["a", "b"], "learned from texts, so it cannot learn from a matrix"),
+        (np.ones((2, 3)), ["a", "b"], "fitted to texts, so it cannot learn from a matrix"),
         (["fine", "a lone \ud800 surrogate"], [["a"], ["b"]], "lone surrogate"),
     ):
         with pytest.raises(InputError, match=sentence):

@@ -107,7 +107,7 @@ def test_held_out_perplexity_is_drawn_on_an_axis_of_its_own(models):
 
 
 def test_a_model_without_a_history_says_so(models):
-    with pytest.raises(InputError, match="keeps no history"):
+    with pytest.raises(InputError, match="has no history"):
         models["OnlineLabeledLDA"].plot_history()
 
 

@@ -113,5 +113,5 @@ def test_one_text_alone_is_not_taken_for_many(model):
 
 def test_lists_of_words_are_sent_where_they_are_taken(model):
     for ask in (clone(model).fit, model.transform):
-        with pytest.raises(InputError, match=r"found lists of words; Corpus\.from_tokens makes a corpus of them"):
+        with pytest.raises(InputError, match=r"found lists of words; convert them by Corpus\.from_tokens"):
             ask([["cats", "purr"], ["dogs"]])

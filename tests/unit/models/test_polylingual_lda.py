@@ -152,7 +152,7 @@ def test_what_makes_no_sense_is_refused_in_a_sentence(texts, settings, sentence)
 def test_a_stream_of_several_languages_is_refused():
     texts = [{"en": "dog cat", "de": "hund katze"}] * 4
     model = ss.PolylingualLDA(2, random_state=0).fit(texts)
-    with pytest.raises(InputError, match="streams are learned in one language, by LDA, but here are 2: en, de"):
+    with pytest.raises(InputError, match="partial_fit learns from one language, but there are 2: en, de"):
         model.partial_fit(texts)
     with pytest.raises(InputError, match="streams are learned in one language"):
         ss.PolylingualLDA(2, random_state=0).partial_fit(texts)

@@ -243,7 +243,7 @@ def test_batches_without_documents_or_words_do_no_harm():
     assert model.components_.tobytes() == before.tobytes()
     assert model.n_documents_seen_ == len(TEXTS)
     assert_allclose(model.doc_topics_, 0.5)
-    with pytest.raises(InputError, match=r"LDA: there are no documents to start from\."):
+    with pytest.raises(InputError, match=r"LDA: there are no documents to learn from\."):
         ss.LDA(2).partial_fit([])
 
 
@@ -265,7 +265,7 @@ def test_any_number_of_threads_gives_the_same_bits(n_threads):
         ({"learning_decay": 0.5}, "learning_decay must be above 0.5 and at most 1, but was 0.5"),
         ({"learning_decay": None}, "learning_decay must be above 0.5 and at most 1, but was None"),
         ({"total_samples": 0}, "total_samples must be a whole number of at least 1, or None, but was 0"),
-        ({"n_components": 3}, "the model has 2 topics, so that n_components cannot be 3 from here on"),
+        ({"n_components": 3}, "n_components cannot change after the first call: the model has 2, but it was 3"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused_in_a_sentence(settings, sentence):

@@ -1,1 +1,1 @@
-"""Showing a model: names, maps, plots, notebooks."""
+"""Display of models: topic views, maps, plots and notebooks."""

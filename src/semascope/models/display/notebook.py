@@ -1,4 +1,4 @@
-"""Models in notebooks: HTML representations, and what pyLDAvis takes."""
+"""HTML representations of models in notebooks, and input of pyLDAvis."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ else:
     Base = object
 
 SHOWN = 10
-"""Topics to show: the largest."""
+"""Number of topics shown, largest first."""
 WORDS = 8
 
 
 class NotebookRepr(Base):
-    """Adds a table of topics or labels to what scikit-learn shows of an estimator."""
+    """Mixin that adds a table of topics or labels to the HTML representation of an estimator."""
 
     def _repr_html_inner(self) -> str:
         return str(super()._repr_html_inner()) + _topics_of(self)
@@ -39,7 +39,7 @@ class NotebookRepr(Base):
 
 
 def _topics_of(model: Any) -> str:
-    """A table of the largest topics; nothing of a model that is not fitted."""
+    """Render a table of the largest topics; empty for an unfitted model."""
     if not model.__sklearn_is_fitted__():
         return ""
     themes = TopicView.of(model)
@@ -59,34 +59,34 @@ def _row(themes: TopicView, topic: int) -> Markup:
 def pyldavis_arguments(
     words: NDArray[np.object_], topics: NDArray[Any], doc_topics: NDArray[Any], corpus: Corpus
 ) -> dict[str, NDArray[Any]]:
-    """Return what `pyLDAvis.prepare` takes; it does not bear words that no document has, nor probabilities of 0.
+    """Return the arguments of `pyLDAvis.prepare`, which accepts neither unused words nor zero probabilities.
 
     Parameters
     ----------
     words : ndarray of shape (n_words,)
-        The vocabulary of the model.
+        Vocabulary of the model.
     topics : ndarray of shape (n_topics, n_words)
         P(word | topic).
     doc_topics : ndarray of shape (n_documents, n_topics)
         P(topic | document).
     corpus : Corpus
-        The documents, over the same words.
+        Documents with the same vocabulary.
     """
     frequency = np.bincount(corpus.rows.words, corpus.rows.counts, corpus.n_words)
-    there = frequency > 0
-    if not there.any():
+    used = frequency > 0
+    if not used.any():
         msg = "the documents have no word that the model knows."
         raise InputError(msg)
     return {
-        "topic_term_dists": _distributions(np.asarray(topics)[:, there]),
+        "topic_term_dists": _distributions(np.asarray(topics)[:, used]),
         "doc_topic_dists": _distributions(doc_topics),
         "doc_lengths": np.asarray(corpus.counts.sum(axis=1), np.float64).ravel(),
-        "vocab": words[there],
-        "term_frequency": frequency[there],
+        "vocab": words[used],
+        "term_frequency": frequency[used],
     }
 
 
 def _distributions(rows: NDArray[Any]) -> NDArray[np.float64]:
-    """Rows that sum to one in double precision."""
+    """Normalize rows in double precision."""
     positive = np.maximum(np.asarray(rows, np.float64), np.finfo(np.float32).tiny)
     return np.asarray(positive / positive.sum(axis=1, keepdims=True))

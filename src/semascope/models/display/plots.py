@@ -1,4 +1,4 @@
-"""Pictures of a model for notebooks, drawn by matplotlib."""
+"""Matplotlib plots of models."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ if TYPE_CHECKING:
     from semascope.models.editing import Topic
 
 BLUE, ORANGE, INK, GRAY = "#0072B2", "#D55E00", "#222222", "#777777"
-"""Apart for every kind of eye (Okabe and Ito)."""
+"""Color-blind safe palette (Okabe and Ito)."""
 MAX_PANELS = 12
-"""Topics that are shown unless others are asked for: the largest."""
+"""Default number of topics shown, largest first."""
 MAX_NAMED = 60
-"""Topics on the map that there may be names for."""
+"""Maximum number of named topics on the map."""
 
 
 class Plots:
-    """Pictures of topics or labels."""
+    """Mixin with plots of topics or labels."""
 
     def plot_topics(
         self, topics: Sequence[Topic] | Topic | None = None, n_words: int = 8, *, language: str | None = None, ax: Any = None
     ) -> Any:
-        """Draw the most probable words of topics as bars; the thin bar is how probable a word is everywhere.
+        """Plot the most probable words of topics as bars; thin bars show P(word) in the corpus.
 
         Parameters
         ----------
         topics : topic or sequence of topics, optional
-            By number or name; by default the largest twelve.
+            Topics by index or name; by default, the twelve largest.
         n_words : int, default=8
-            Words of each.
+            Number of words per topic.
         language : str, optional
-            Of a model of several languages, the one to show; the first by default.
+            Language of the words in a multilingual model; by default, the first.
         ax : matplotlib Axes or sequence of them, optional
-            Where to draw, one for each topic; by default a new figure is made.
+            Axes to draw on, one for each topic; by default, those of a new figure.
 
         Returns
         -------
@@ -60,12 +60,12 @@ class Plots:
         return panels
 
     def plot_map(self, *, ax: Any = None) -> Any:
-        """Draw a map of topics: like ones lie near each other, and areas are as their shares are.
+        """Plot a map on which similar topics are close, with areas proportional to topic shares.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; by default a new figure is made.
+            Axes to draw on; by default, those of a new figure.
 
         Returns
         -------
@@ -84,22 +84,22 @@ class Plots:
         return axes
 
     def plot_history(self, *, ax: Any = None) -> Any:
-        """Draw how the fit went: what was maximized, by iteration, and held-out perplexity where the fit was watched.
+        """Plot the objective by iteration, and held-out perplexity if it was tracked.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; by default a new figure is made.
+            Axes to draw on; by default, those of a new figure.
 
         Returns
         -------
         matplotlib Axes
-            That of what was maximized; held-out perplexity has an axis of its own to the right.
+            Axes of the objective; held-out perplexity is on a second y-axis.
         """
         steps, name = history_of(self)
         watched = list(getattr(self, "heldout_path_", ()))
         if not steps and not watched:
-            msg = f"this {type(self).__name__} keeps no history: it learned from a stream, or was not fitted to its end."
+            msg = f"this {type(self).__name__} has no history: it was fitted to a stream, or its fit was interrupted."
             raise InputError(msg)
         axes = _pyplot().subplots(figsize=(7, 4.5), layout="constrained")[1] if ax is None else ax
         axes.set_xlabel("iteration")
@@ -111,18 +111,18 @@ class Plots:
             _draw_line(right, iterations, perplexities, ORANGE, "held-out perplexity, own prior", "o", "--")
             if steps:
                 right.spines["right"].set_visible(True)
-        axes.set_title(f"How {type(self).__name__} was learned", color=INK)
+        axes.set_title(f"Fit of {type(self).__name__}", color=INK)
         return axes
 
 
 def history_of(model: Any) -> tuple[list[float], str]:
-    """What the fit maximized after each iteration, and what that is called; nothing where the model kept nothing."""
+    """Return the objective by iteration, if the model has it, and its name."""
     objective, steps = model.fitted_objective()
     return steps, objective.name
 
 
 def _wanted(themes: TopicView, topics: Sequence[Topic] | Topic | None) -> list[int]:
-    """Numbers of the topics that are asked for."""
+    """Return the indices of the selected topics."""
     if topics is None:
         return [int(topic) for topic in np.argsort(-themes.shares, kind="stable")[:MAX_PANELS]]
     listed = [topics] if isinstance(topics, str | int | np.integer) else list(topics)
@@ -137,7 +137,7 @@ def _wanted(themes: TopicView, topics: Sequence[Topic] | Topic | None) -> list[i
 
 
 def _panels(n: int, n_words: int) -> NDArray[Any]:
-    """Axes in rows of up to four, those that are not needed taken away."""
+    """Create n axes in rows of up to four."""
     across = min(max(math.ceil(math.sqrt(n)), 1), 4)
     down = max(math.ceil(n / across), 1)
     size = (3.1 * across, (0.21 * n_words + 0.75) * down)
@@ -176,7 +176,7 @@ def _draw_circles(axes: Any, places: NDArray[np.float64], radii: NDArray[np.floa
 
 
 def _draw_names(axes: Any, themes: TopicView, places: NDArray[np.float64], radii: NDArray[np.float64]) -> None:
-    """Write names into the map, the largest topics first, where there is room."""
+    """Draw the names of the largest topics where they fit."""
     largest = np.argsort(-themes.shares, kind="stable")[:MAX_NAMED].tolist()
     names = [(topic, tuple(_shown(part, 24) for part in themes.short_name(topic))) for topic in largest]
     for name in place_names(names, places, radii, letter=0.0112, line=0.021):
@@ -198,7 +198,7 @@ def _draw_line(
 
 
 def _shown(name: str, most: int) -> str:
-    """A name that is not too long, and in which matplotlib sees no mathematics."""
+    """Truncate a name and escape mathtext."""
     short = name if len(name) <= most else name[: most - 1].rstrip() + "…"
     return short.replace("$", r"\$")
 

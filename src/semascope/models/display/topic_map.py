@@ -1,4 +1,4 @@
-"""A map of topics: like ones lie near each other."""
+"""Two-dimensional map of topics."""
 
 from __future__ import annotations
 
@@ -13,33 +13,32 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MOST = 2000
-"""Topics that distances are worked out between. The smaller ones after these find their places among them."""
+"""Maximum number of topics, largest first, with pairwise distances. The rest are placed relative to these landmarks."""
 FILLED = 0.22
-"""Part of the map that circles cover."""
+"""Fraction of the map covered by circles."""
 SMALLEST = 0.004
-"""The least radius of a circle."""
+"""Minimum radius of a circle."""
 STEPS = 100
 TOLERANCE = 0.001
-"""Circles that overlap by no more than this stay where they are."""
+"""Overlap up to which circles are not moved."""
 FEW = 200
-"""Up to so many topics NumPy is quick enough; importing SciPy would take longer than the map does."""
+"""Number of topics up to which NumPy alone is faster than importing SciPy."""
 
 
 def topic_map(model: Any) -> NDArray[np.float64]:
-    """Place topics or labels on a map, from 0 to 1 in both directions.
+    """Compute positions of topics or labels in the unit square.
 
-    Their Hellinger distances are scaled to two dimensions (classical scaling); then circles of `map_radii` are moved apart
-    where they overlap. The same model has the same map.
+    Classical scaling of Hellinger distances, followed by moving apart overlapping circles of `map_radii`. Deterministic.
 
     Parameters
     ----------
-    model : model or Themes
-        One with topics or labels.
+    model : model or TopicView
+        Model with topics or labels.
 
     Returns
     -------
     ndarray of shape (n_topics, 2)
-        Their places.
+        Positions.
     """
     themes = TopicView.of(model)
     n = len(themes)
@@ -52,19 +51,19 @@ def topic_map(model: Any) -> NDArray[np.float64]:
     places = np.empty((n, 2))
     places[largest] = vectors * np.sqrt(values)
     rest = np.setdiff1d(np.arange(n), largest)
-    if len(rest):  # where they would have been, had they been among the others (landmark scaling)
+    if len(rest):  # landmark scaling
         places[rest] = (means - (2 - 2 * themes.likeness(rest, largest))) @ vectors / (2 * np.sqrt(np.maximum(values, 1e-12)))
     return _spread(places, map_radii(themes.shares))
 
 
 def map_radii(shares: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Radii of circles on the map, their areas as topics' shares are."""
+    """Return radii of circles with areas proportional to topic shares."""
     sizes = shares / max(float(shares.sum()), 1e-300)
     return np.maximum(np.sqrt(sizes * FILLED / np.pi), SMALLEST)
 
 
 def _scaled(squares: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """The two main axes of squared distances, their sizes, and the mean squared distance from each point."""
+    """Compute the two principal axes of squared distances, their eigenvalues, and the mean squared distances."""
     means = squares.mean(axis=0)
     centered = -0.5 * (squares - means - means[:, None] + means.mean())
     values, vectors = _largest_two(centered)
@@ -74,23 +73,23 @@ def _scaled(squares: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[
 
 
 def _largest_two(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The two largest eigenvalues of a symmetric matrix, ascending, and their vectors."""
+    """Compute the two largest eigenvalues of a symmetric matrix, ascending, and their eigenvectors."""
     n = len(matrix)
     if n <= FEW:
         values, vectors = np.linalg.eigh(matrix)
         return values[-2:], vectors[:, -2:]
     from scipy.sparse.linalg import eigsh
 
-    start = np.random.default_rng(0).standard_normal(n)  # always the same, and so is the map
+    start = np.random.default_rng(0).standard_normal(n)  # fixed, for a deterministic map
     values, vectors = eigsh(matrix, k=2, which="LA", v0=start, tol=1e-5)
     order = np.argsort(values)
     return values[order], vectors[:, order]
 
 
 def _near_pairs(places: NDArray[np.float64], radii: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Pairs of circles that may overlap, each once; all pairs where there are few.
+    """Find pairs of circles that may overlap, each once; all pairs if there are few circles.
 
-    They are looked for by the size of the larger one: few circles are large, and near the largest of all is nearly everything.
+    Circles are binned by size, since the search radius of the largest would cover nearly everything.
     """
     if len(places) <= FEW:
         return np.triu_indices(len(places), 1)
@@ -110,7 +109,7 @@ def _near_pairs(places: NDArray[np.float64], radii: NDArray[np.float64]) -> tupl
 
 
 def _spread(places: NDArray[np.float64], radii: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Fill the square evenly, half by distance and half by rank, and move circles apart that overlap."""
+    """Spread positions evenly, half by distance and half by rank, and move overlapping circles apart."""
     n = len(places)
     ranks = np.argsort(np.argsort(places, axis=0, kind="stable"), axis=0) / max(n - 1, 1)
     spans = np.ptp(places, axis=0)
@@ -135,7 +134,7 @@ def _spread(places: NDArray[np.float64], radii: NDArray[np.float64]) -> NDArray[
 
 
 class Name(NamedTuple):
-    """A name on the map, written around a place on one line or several."""
+    """Name on the map, centered at a position, on one or several lines."""
 
     topic: int
     x: float
@@ -147,14 +146,14 @@ def place_names(
     names: Sequence[tuple[int, tuple[str, ...]]], places: NDArray[np.float64], radii: NDArray[np.float64],
     letter: float, line: float,
 ) -> list[Name]:  # fmt: skip
-    """Find room for names on the map: in their circles, or else below or above them; where there is none, they are left out.
+    """Place names in their circles, or else below or above them; omit names without room.
 
     Parameters
     ----------
     names : sequence of pairs
-        Topics and the lines of their names, the most important first.
+        Topics and the lines of their names, most important first.
     letter, line : float
-        Width of a letter and height of a line, on the scale of the map.
+        Width of a letter and height of a line, in map coordinates.
     """
     boxes: list[tuple[float, float, float, float]] = []
     found = []

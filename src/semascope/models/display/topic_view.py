@@ -1,4 +1,4 @@
-"""Topics and labels alike: their names, shares and words, for whoever shows them."""
+"""Uniform view of topics and labels for display: names, shares and words."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from semascope.training.particle_state import LabelCounts
 
 MAX_CHARACTERISTIC_TERMS = 20.0
-"""A word that is this many times more probable in a topic than everywhere is worth no less than one that is still more so."""
+"""Cap of P(word | topic) / P(word) when ranking characteristic words."""
 
 
 class RelevantWord(NamedTuple):
-    """A word of a topic.
+    """Word of a topic.
 
     probability   P(word | topic)
     lift          P(word | topic) / P(word)
@@ -40,18 +40,16 @@ class RelevantWord(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TopicView:
-    """What there is to show of the topics or labels of a model.
-
-    Made by `Themes.of`, and worth keeping: tables are put together once. It does not change when the model learns more.
+    """Snapshot of the topics or labels of a model, created by `TopicView.of`. Tables are cached.
 
     kind        "topics" or "labels"
-    names       of each; "topic 3" for one without a name of its own
-    named       whether each has a name of its own
-    shares      float64[k], how much of all words is due to each
-    words       the vocabulary
-    languages   codes of the languages of words, where there are several
-    of_word     int32[v], number of the language of each word
-    analyzer    what makes words of texts
+    names       names; "topic 3" for an unnamed topic
+    named       whether each topic is named
+    shares      float64[k], share of all tokens
+    words       vocabulary
+    languages   language codes, if there are several
+    of_word     int32[v], index of the language of each word
+    analyzer    analyzer of texts
     """
 
     kind: str
@@ -66,14 +64,14 @@ class TopicView:
 
     @classmethod
     def of(cls, model: Any) -> Self:
-        """Look at a model that has topics or labels, or say that it has neither."""
+        """Create the view of a model with topics or labels."""
         if isinstance(model, cls):
             return model
-        from semascope.models.sklearn_imports import check_is_fitted  # takes long, and not all who show topics need it
+        from semascope.models.sklearn_imports import check_is_fitted  # slow, and not always needed
 
         check_is_fitted(model)
         if not KINDS[model.kind].explore:
-            msg = f"{type(model).__name__} has no topics to show; see what is near a word with: semascope neighbors"
+            msg = f"{type(model).__name__} has no topics; to find related words, run: semascope neighbors"
             raise InputError(msg)
         lexicon = model._lexicon or Lexicon.of([f"x{j}" for j in range(model.n_features_in_)])
         languages = lexicon.languages if len(lexicon.languages) > 1 else ()
@@ -101,11 +99,11 @@ class TopicView:
 
     @property
     def main_language(self) -> str | None:
-        """The first of several languages."""
+        """First of several languages, or None."""
         return self.languages[0] if self.languages else None
 
     def short_name(self, topic: int) -> tuple[str, ...]:
-        """Return what to call a topic where there is little room: its name, or its first two words."""
+        """Return a short name of a topic, by lines: its name or its top two words."""
         return (
             (self.names[topic],)
             if self.named[topic]
@@ -115,7 +113,7 @@ class TopicView:
     # --- words ---------------------------------------------------------------------------------------------------------------
 
     def probabilities(self, topic: int) -> NDArray[np.float64]:
-        """P(word | topic)."""
+        """Return P(word | topic)."""
         known = self._known
         if isinstance(known, np.ndarray):
             return np.asarray(known[topic], np.float64)
@@ -132,7 +130,7 @@ class TopicView:
         return np.asarray(totals / max(float(totals.sum()), 1e-300))
 
     def telling(self, topic: int) -> NDArray[np.float64]:
-        """Return log P(word | topic) / P(word), within limits, so that no single rare word decides."""
+        """Return log P(word | topic) / P(word), clipped so that single rare words do not dominate."""
         lift = self.probabilities(topic) / np.maximum(self.everywhere, 1e-300)
         return np.log(np.clip(lift, 1 / MAX_CHARACTERISTIC_TERMS, MAX_CHARACTERISTIC_TERMS))
 
@@ -144,13 +142,13 @@ class TopicView:
         Parameters
         ----------
         topic : int
-            Its number.
+            Index of the topic.
         relevance : float, default=1.0
-            λ: 1 ranks by P(word | topic), 0 by how much more probable the topic makes the word than it is everywhere.
+            λ: 1 ranks by P(word | topic), 0 by lift.
         n : int, default=10
-            How many.
+            Number of words.
         language : str, optional
-            Only words of this language.
+            Language to restrict the words to.
         """
         p, chosen = self.probabilities(topic), self._own_words(topic, language)
         p, lift = p[chosen], p[chosen] / np.maximum(self.everywhere[chosen], 1e-300)
@@ -168,20 +166,20 @@ class TopicView:
         return list(self.words.gather(chosen[_largest(p[chosen], n)]).to_list())
 
     def numbers_of(self, words: Sequence[str], language: str = "") -> NDArray[np.int64]:
-        """Return the number of each word in the vocabulary, -1 for one that is not in it; `language` where there are several."""
+        """Return the index of each word in the vocabulary, -1 if missing; multilingual models need `language`."""
         known = self._numbers[self._number_of(language) if self.languages else 0]
         return np.array([known.get(word, -1) for word in words], np.int64)
 
     @cached_property
     def _numbers(self) -> list[dict[str, int]]:
-        """Numbers of words, by language."""
+        """Indices of words, by language."""
         found: list[dict[str, int]] = [{} for _ in self.languages or ("",)]
         for number, (word, language) in enumerate(zip(self.words.to_list(), self.of_word.tolist(), strict=True)):
             found[language if self.languages else 0][word] = number
         return found
 
     def _own_words(self, topic: int, language: str | None) -> NDArray[np.int64]:
-        """Words that are ever due to a topic, perhaps only those of one language."""
+        """Return the words with tokens assigned to a topic, optionally of one language."""
         if isinstance(self._known, np.ndarray):
             found = np.flatnonzero(self._known[topic] > 0)
         else:
@@ -196,10 +194,10 @@ class TopicView:
             raise InputError(msg)
         return self.languages.index(language)
 
-    # --- likeness ------------------------------------------------------------------------------------------------------------
+    # --- similarity ----------------------------------------------------------------------------------------------------------
 
     def likeness(self, some: NDArray[Any], others: NDArray[Any] | None = None) -> NDArray[np.float64]:
-        """Return Σ_w √(P(w | a) P(w | b)) of some topics a and others b, or all: 1 for equal ones, 0 without a word in common."""
+        """Compute the Bhattacharyya coefficients Σ_w √(P(w | a) P(w | b)) of topics `some` and `others`, or all."""
         roots = self._roots
         everything = np.arange(roots.shape[0])
         some_roots, other_roots = (
@@ -210,7 +208,7 @@ class TopicView:
 
     @cached_property
     def _roots(self) -> Any:
-        """√P(word | topic), of labels without what the prior gives to words they never had."""
+        """√P(word | topic); for labels without the prior, so that it is sparse."""
         known = self._known
         if isinstance(known, np.ndarray):
             n_distributions = max(round(float(known[0].sum(dtype=np.float64))), 1)  # one, or one for each language
@@ -230,7 +228,7 @@ class TopicView:
 
 
 def _largest(values: NDArray[np.float64], n: int) -> NDArray[np.int64]:
-    """Places of the n largest values, largest first; ties go to the first."""
+    """Return the indices of the n largest values, largest first; ties go to the first."""
     if n < len(values):
         least = np.partition(values, len(values) - n)[len(values) - n]
         places = np.flatnonzero(values >= least)

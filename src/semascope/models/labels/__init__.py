@@ -1,1 +1,1 @@
-"""What models of labeled documents share."""
+"""Common parts of models of labeled documents."""

@@ -1,4 +1,4 @@
-"""Labels as people give them: lists, one each, or an indicator matrix."""
+"""Label input: lists, one label per document, or an indicator matrix."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LISTS, ONE, ONE_NUMBER, INDICATOR = "lists", "one", "one number", "indicator"
-"""Forms of labels: lists of them, one each, one whole number each, columns of zeros and ones."""
+"""Forms of labels: lists, one per document, one integer per document, indicator columns."""
 
 
 class GivenLabels(NamedTuple):
     """Labels of documents.
 
-    lists    the labels of each document
-    form     how they were given, which is how they are predicted
-    columns  names of the columns of an indicator matrix, whether any document has them or not
+    lists    labels of each document
+    form     form of the input, and of predictions
+    columns  column names of an indicator matrix, including unused ones
     """
 
     lists: pl.Series
@@ -35,17 +35,17 @@ class GivenLabels(NamedTuple):
 
 
 def read_labels(y: Any, n_documents: int) -> GivenLabels:
-    """Take labels in any form, or say what is wrong with them.
+    """Validate and parse labels in any form.
 
     Examples
     --------
-    >>> given_labels([["a", "b"], "a", None], 3).lists.to_list()
+    >>> read_labels([["a", "b"], "a", None], 3).lists.to_list()
     [['a', 'b'], ['a'], []]
-    >>> given_labels(np.array([[0, 1], [1, 1]]), 2).lists.to_list()
+    >>> read_labels(np.array([[0, 1], [1, 1]]), 2).lists.to_list()
     [['1'], ['0', '1']]
     """
     if isinstance(y, str):
-        msg = "expected the labels of several documents; put those of the one document into a list."
+        msg = "expected the labels of several documents, but was a string; put the labels of a single document into a list."
         raise InputError(msg)
     y = of_column(y)
     if _is_table(y):
@@ -62,7 +62,7 @@ def read_labels(y: Any, n_documents: int) -> GivenLabels:
 
 
 def to_given_form(lists: Sequence[Sequence[str]], form: str, columns: Sequence[str]) -> Any:
-    """Put lists of labels into the form in which labels were given; of one label each, the first."""
+    """Convert lists of labels to the form of the input; with one label per document, the first."""
     if form == LISTS:
         return [list(labels) for labels in lists]
     if form == INDICATOR:
@@ -76,7 +76,7 @@ def to_given_form(lists: Sequence[Sequence[str]], form: str, columns: Sequence[s
 
 
 def is_whole_number(label: str) -> bool:
-    """Tell whether a label is the name of a whole number."""
+    """Return whether a label name is an integer."""
     try:
         int(label)
     except ValueError:
@@ -85,14 +85,14 @@ def is_whole_number(label: str) -> bool:
 
 
 def _as_series(lists: list[list[str]]) -> pl.Series:
-    """Lists of labels, by way of Arrow: polars itself would make a series of each."""
-    import pyarrow as pa  # which takes long to import
+    """Build a list series by way of Arrow: polars itself would create a series for each list."""
+    import pyarrow as pa  # slow to import
 
     return pl.Series("labels", pa.array(lists, pa.list_(pa.large_string())), dtype=pl.List(pl.String))
 
 
 def _is_table(y: Any) -> bool:
-    """Tell a matrix or a frame from a sequence."""
+    """Return whether labels are a matrix or frame rather than a sequence."""
     return sp.issparse(y) or isinstance(y, pl.DataFrame) or (len(getattr(y, "shape", ())) == 2)
 
 
@@ -104,7 +104,7 @@ def _of_indicators(y: Any) -> GivenLabels:
     if len(wrong):
         row = int(np.searchsorted(matrix.indptr, wrong[0], side="right")) - 1
         what = f"row {row}, column {matrix.indices[wrong[0]]} is {matrix.data[wrong[0]]}"
-        msg = f"an indicator matrix of labels has zeros and ones only, but {what}."
+        msg = f"an indicator matrix of labels must contain only zeros and ones, but {what}."
         raise InputError(msg)
     matrix.eliminate_zeros()
     matrix.sort_indices()
@@ -118,12 +118,12 @@ def _numbers(y: Any) -> NDArray[np.float64]:
     try:
         return np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y, dtype=np.float64)
     except (TypeError, ValueError):
-        msg = "an indicator matrix of labels has zeros and ones only, but this one has something else."
+        msg = "an indicator matrix of labels must contain only zeros and ones, but has other values."
         raise InputError(msg) from None
 
 
 def _form_of(listed: list[Any]) -> str:
-    """How labels are given; where there are none at all, there may be several the next time."""
+    """Return the form of labels; without any labels, the most general one."""
     there = [given for given in listed if given is not None]
     if not there or any(isinstance(given, Iterable) and not isinstance(given, str) for given in there):
         return LISTS

@@ -1,4 +1,4 @@
-"""What models of labeled documents are used for: the words of labels, and the labels of documents and of words."""
+"""Base class of label models: words of labels, and labels of documents and words."""
 
 from __future__ import annotations
 
@@ -32,35 +32,35 @@ if TYPE_CHECKING:
     from semascope.models.validation import FeatureNames
 
 FILES = {"ends": "pair_ends", "labels": "pair_labels", "counts": "pair_counts", "sizes": "label_sizes"}
-"""Where the arrays of `LabelWords` are kept in the directory of a model."""
+"""File names of the arrays of `LabelCounts`."""
 
 
 class LabelModel(Plots, NotebookRepr, LabelPrediction):
-    """A model in which every label is a topic. Subclasses fit it, and give `label_words_` and `label_names_`.
+    """Base class of models in which every label is a topic. Subclasses set `label_words_` and `label_names_`.
 
-    `label_words_` may have more topics than there are labels: those after them are the background, open to every document.
+    Topics of `label_words_` beyond the labels are the background, available to every document.
     """
 
     kind: ClassVar[str] = LABELS
 
     eta: float
 
-    # --- what was learned ----------------------------------------------------------------------------------------------------
+    # --- fitted attributes ---------------------------------------------------------------------------------------------------
 
     @property
     def components_(self) -> NDArray[np.float32]:  # type: ignore[override]
-        """P(word | label), a row for each of `topic_names_`; made anew each time, for it is a large table of small numbers."""
+        """P(word | label), with one row per topic; a large dense array, computed on each access."""
         check_is_fitted(self)
         return self.label_words_.dense()
 
     @property
     def n_background_(self) -> int:
-        """Topics that are no labels."""
+        """Number of background topics."""
         return self.label_words_.n_labels - len(self.label_names_)
 
     @property
     def topic_names_(self) -> list[str]:
-        """Names of the labels, then "background 1" and so on."""
+        """Label names, followed by "background 1" and so on."""
         check_is_fitted(self)
         return [*self.label_names_, *(f"background {number + 1}" for number in range(self.n_background_))]
 
@@ -72,22 +72,22 @@ class LabelModel(Plots, NotebookRepr, LabelPrediction):
         weights: bool = False,
         feature_names: FeatureNames | None = None,
     ) -> list[Any]:
-        """Return the most probable words of a label, or of all of `topic_names_`.
+        """Return the most probable words of one label or of all topics.
 
         Parameters
         ----------
         label : str, optional
-            One label; by default there is a list for each.
+            One label; by default, return one list for each of `topic_names_`.
         n : int, default=10
-            How many. Words that were never due to a label are not among its own.
+            Maximum number of words per label. Words without any token assigned to the label are left out.
         weights : bool, default=False
-            Give pairs of word and probability instead of words.
+            Whether to return pairs of word and probability.
         feature_names : sequence of str, optional
-            What the columns of the matrix are called that the model was fitted to, where it does not know its words itself.
+            Column names of the training matrix. Not needed for models fitted to a corpus, texts or a frame.
         """
         check_is_fitted(self)
         if not is_whole(n) or n < 1:
-            msg = f"top_words shows at least one word of each label, but n was {n!r}."
+            msg = f"n must be a whole number of at least 1, but was {n!r}."
             raise InputError(msg)
         known, words = self.label_words_, self.label_words_.words()
         wanted = [*range(known.n_labels)] if label is None else [self._number_of(label)]
@@ -107,7 +107,7 @@ class LabelModel(Plots, NotebookRepr, LabelPrediction):
         return f"x{number}" if self._lexicon is None else str(self._lexicon.words[number])
 
     def _number_of(self, label: str) -> int:
-        """The number of a label or of a topic of the background, or say which ones are near."""
+        """Return the index of a label or background topic; errors suggest similar names."""
         names = self.topic_names_
         if label in names:
             return names.index(label)
@@ -119,20 +119,20 @@ class LabelModel(Plots, NotebookRepr, LabelPrediction):
     # --- labels of words -----------------------------------------------------------------------------------------------------
 
     def attribute(self, text: str, labels: str | Sequence[str] | None = None) -> list[AttributedWord]:
-        """Tell which label each word of a text is due to, in reading order.
+        """Assign each word of a text to its most probable label.
 
         Parameters
         ----------
         text : str
             The text.
         labels : str or list of str, optional
-            Labels that it has; by default those that are predicted. The background is open to every word.
+            Labels of the text; by default, the predicted labels. The background is available in either case.
 
         Returns
         -------
-        list of Attributed
-            Of each word: ``word``, ``start`` and ``end`` as it stands in the text, ``label``, and ``weight``, which is
-            P(label | word, text). The label is None where the model does not know the word.
+        list of AttributedWord
+            The ``word``, its offsets ``start`` and ``end``, its ``label`` (None for unknown words) and ``weight``, which is
+            P(label | word, text); in reading order.
 
         Examples
         --------
@@ -151,7 +151,7 @@ class LabelModel(Plots, NotebookRepr, LabelPrediction):
         return attribute_words(text, tokens, numbers, mine, self.alpha, self.label_words_, self.topic_names_)
 
     def snippet(self, text: str, label: str, n_words: int = 30) -> str:
-        """Return the passage of a text that shows a label best: with the highest mean log P(word | label) / P(word).
+        """Return the passage of a text most typical of a label: with the highest mean log P(word | label) / P(word).
 
         Parameters
         ----------
@@ -160,45 +160,44 @@ class LabelModel(Plots, NotebookRepr, LabelPrediction):
         label : str
             The label.
         n_words : int, default=30
-            Words of the passage; "…" stands where the text goes on.
+            Number of words of the passage; "…" marks omitted text.
         """
         number = self._number_of(label)
         if not is_whole(n_words) or n_words < 1:
-            msg = f"a snippet has at least one word, but n_words was {n_words!r}."
+            msg = f"n_words must be a whole number of at least 1, but was {n_words!r}."
             raise InputError(msg)
         tokens, numbers = self._located(text)
         return best_passage(text, tokens, numbers, number, self.label_words_, n_words)
 
     def _located(self, text: str) -> tuple[Tokens, NDArray[np.int32]]:
-        """The words of a text, and which of the model's each is."""
+        """Return the tokens of a text and their word indices."""
         check_is_fitted(self)
         lexicon, analyzer = self.require_lexicon(), self.analyzer_ or Analyzer()
         if not isinstance(analyzer, Analyzer) or analyzer.ngrams != (1, 1):
-            msg = "single words are found in a text, but the model counts words of several languages or runs of several words."
+            msg = "attribution needs a model of single words in one language, but this one has n-grams or several languages."
             raise InputError(msg)
         tokens = tokens_of(text, analyzer)
         return tokens, numbers_of(tokens.words, lexicon.words)
 
-    # --- judging -------------------------------------------------------------------------------------------------------------
+    # --- evaluation ----------------------------------------------------------------------------------------------------------
 
     def perplexity(self, X: Any, y: Any = None, *, prior: str = OWN, seed: int = 0) -> float:
         """Compute the held-out perplexity of documents with labels, by document completion; lower is better.
 
-        Of each document one half of the words, chosen at random, tells how much is due to each of its labels, and the other
-        half is predicted. Words the model does not know are left out. A label that it does not know gives every word the same
-        probability.
+        The label proportions of each document are estimated from a random half of its tokens, and the other half is
+        predicted. Unknown words are ignored. An unknown label has the same probability for every word.
 
         Parameters
         ----------
         X : Corpus, list of str, or matrix of shape (n_documents, n_words)
             The documents.
         y : labels of the documents, optional
-            As in `fit`; by default those of the corpus. A document without labels may use all, or the background if there is
-            one.
+            As in `fit`; by default, the labels of the corpus. A document without labels may use the background if there is
+            one, and all labels otherwise.
         prior : {"own", "common"}, default="own"
-            Prior of the labels of a document: `alpha`, or 0.1 for each whatever the model.
+            Prior of the labels of a document: `alpha`, or 0.1 for all models.
         seed : int, default=0
-            Determines the halves.
+            Seed of the split into halves.
         """
         check_prior(prior)
         corpus = self.to_corpus(X)
@@ -210,7 +209,7 @@ class LabelModel(Plots, NotebookRepr, LabelPrediction):
         return perplexity_with_labels(known, shards, self._engine(), alpha=alpha, seed=seed)
 
     def label_rows(self, given: pl.Series, unknown: Sequence[str] = ()) -> LabelRows:
-        """Return the labels of each document by number, then the background; labels that are unknown come after it."""
+        """Return the label indices of each document, followed by the background; unknown labels have indices after it."""
         n_labels, n_background = len(self.label_names_), self.n_background_
         names = [*self.label_names_, *self.topic_names_[n_labels:], *unknown]
         rows = rows_of_labels(given, names)
@@ -225,10 +224,10 @@ class LabelModel(Plots, NotebookRepr, LabelPrediction):
         return None
 
     def _problem_of_size(self, corpus: Corpus) -> str | None:
-        """Labels are as many as the documents have."""
+        """Return None: the documents determine the number of labels."""
         return None
 
-    # --- on disk -------------------------------------------------------------------------------------------------------------
+    # --- persistence ---------------------------------------------------------------------------------------------------------
 
     def _write_components(self, draft: Draft) -> None:
         known = self.label_words_
@@ -251,14 +250,14 @@ class LabelModel(Plots, NotebookRepr, LabelPrediction):
             msg = f"{directory.path}: two labels have the same name."
             raise FormatError(msg)
         if directory.facts["label_form"] == ONE_NUMBER and not all(map(is_whole_number, self.label_names_)):
-            msg = f"{directory.path}: labels that are numbers have names that are none."
+            msg = f"{directory.path}: expected label names that are whole numbers, but some are not."
             raise FormatError(msg)
 
     def _problem_when_loaded(self) -> str | None:
         if problem := super()._problem_when_loaded():
             return problem
         if self.label_words_.n_labels < len(self.label_names_):
-            return f"there are {len(self.label_names_):,} names of labels, but words of {self.label_words_.n_labels:,}"
+            return f"there are {len(self.label_names_):,} label names, but word counts of {self.label_words_.n_labels:,} labels"
         return None
 
     def _more_facts(self) -> dict[str, Any]:
@@ -274,7 +273,7 @@ class LabelModel(Plots, NotebookRepr, LabelPrediction):
         return self.label_words_.n_labels
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Return the names of the columns of `transform`: those of the labels and of the background."""
+        """Return the output feature names of `transform`: labels, then background topics."""
         return np.array(self.topic_names_, dtype=object)
 
     def __sklearn_is_fitted__(self) -> bool:

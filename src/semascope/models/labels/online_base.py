@@ -1,4 +1,4 @@
-"""Taking labeled documents as they come: their words and labels are numbered in the order in which they are first met."""
+"""Base class of online label models, which index words and labels in order of first occurrence."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ if TYPE_CHECKING:
 
 
 MAX_LABELS = np.iinfo(np.int16).max
-"""Labels of a document are numbered in few bits."""
+"""Labels of a document are indexed by 16-bit integers."""
 
 
 class NumberedBatch(NamedTuple):
-    """Documents over the words and labels that are known now."""
+    """Documents as indices of words and labels."""
 
     rows: CSR
     labels: LabelRows
 
 
 class OnlineLabelBase(LabelModel):
-    """A model whose words and labels grow. Subclasses learn."""
+    """Label model with a growing vocabulary and label set; subclasses implement `partial_fit`."""
 
     learns_from_streams: ClassVar[bool] = True
     saved_arrays: ClassVar[Mapping[str, Array]] = LABEL_ARRAYS
@@ -53,14 +53,14 @@ class OnlineLabelBase(LabelModel):
     analyzer: Analyzer | None
     engine = None
     _words: GrowingWords | None = None
-    """The vocabulary; none for matrices, whose columns are given once and for all."""
+    """Growing vocabulary; None for matrices, whose columns are fixed."""
     _names_of_columns: Lexicon | None = None
     _label_numbers: dict[str, int]
 
     # --- documents -----------------------------------------------------------------------------------------------------------
 
     def _taken(self, X: Any, y: Any) -> NumberedBatch:
-        """Take documents and their labels; nothing is known of them after an error."""
+        """Validate and index documents and their labels; an error leaves the model unchanged."""
         begun, X = "label_names_" in vars(self), coerce_input(X)
         if isinstance(X, Source):
             X = Corpus.build(X, self.analyzer_ if begun else self.analyzer)
@@ -69,9 +69,9 @@ class OnlineLabelBase(LabelModel):
         of_texts = isinstance(X, Corpus) or is_texts(X)
         problem = None
         if begun and of_texts and self._words is None:
-            problem = "the model has learned from a matrix without words, so it cannot learn from texts: give it a matrix"
+            problem = "the model was fitted to a matrix without words, so it cannot learn from texts: pass a matrix"
         elif begun and not of_texts and self._words is not None:
-            problem = "the model has learned from texts, so it cannot learn from a matrix: give it texts or a corpus"
+            problem = "the model was fitted to texts, so it cannot learn from a matrix: pass texts or a corpus"
         if problem:
             msg = f"{type(self).__name__}: {problem}."
             raise InputError(msg)
@@ -87,12 +87,12 @@ class OnlineLabelBase(LabelModel):
         if y is None and isinstance(X, Corpus):
             return GivenLabels(X.labels, LISTS)
         given = read_labels([None] * n_documents if y is None else y, n_documents)
-        if given.form == INDICATOR:  # columns may have other names the next time
+        if given.form == INDICATOR:  # later calls may have other columns
             return given._replace(form=LISTS)
         return given
 
     def _counted(self, X: Any) -> CSR:
-        """Texts or a corpus over the words of the model, those that are new included."""
+        """Count the words of texts or a corpus, and extend the vocabulary."""
         if self._words is None:
             own = X.analyzer if isinstance(X, Corpus) else None
             self._words = GrowingWords(self.analyzer or (own if isinstance(own, Analyzer) else Analyzer()))
@@ -117,14 +117,14 @@ class OnlineLabelBase(LabelModel):
     def _whole(self, rows: CSR) -> CSR:
         if not is_splittable(rows.counts):
             msg = (
-                f"{type(self).__name__}: every word is learned by itself, so counts must be whole numbers up to "
+                f"{type(self).__name__}: tokens are processed one by one, so counts must be whole numbers up to "
                 f"{MAX_COUNT:,}, but some are not."
             )
             raise InputError(msg)
         return rows
 
     def _numbered(self, given: GivenLabels) -> LabelRows:
-        """Labels by number, those that are new included."""
+        """Return label indices, and extend the label set."""
         rows: list[list[int]] = []
         if (given.lists.list.len() > MAX_LABELS).any():
             msg = f"{type(self).__name__}: a document may have at most {MAX_LABELS:,} labels, but one has more."
@@ -140,7 +140,7 @@ class OnlineLabelBase(LabelModel):
         return LabelRows(as_read_only(np.cumsum([0, *map(len, rows)]), np.int64), as_read_only(numbers, np.int32))
 
     def _take_nothing(self, form: str = LISTS) -> None:
-        """Know no label and no word, but perhaps how many columns there are."""
+        """Initialize an empty label set and, for texts, an empty vocabulary."""
         if not hasattr(self, "n_features_in_"):
             self._words = GrowingWords(self.analyzer or Analyzer())
             self.analyzer_, self.n_features_in_ = self._words.analyzer, 0
@@ -149,14 +149,14 @@ class OnlineLabelBase(LabelModel):
         self.stream_ = getattr(self, "stream_", {})
 
     def _n_words_from_the_start(self) -> int:
-        """Columns of a matrix; texts bring their words with them."""
+        """Return the number of columns of a matrix; 0 for texts."""
         return 0 if self._words is not None else self.n_features_in_
 
     # --- words ---------------------------------------------------------------------------------------------------------------
 
     @property
     def _lexicon(self) -> Lexicon | None:
-        """The words, put together when somebody asks for them: there may be many calls in between."""
+        """Vocabulary, rebuilt on access if it has grown."""
         if self._words is None:
             return self._names_of_columns
         if self._names_of_columns is None or len(self._names_of_columns) < len(self._words):
@@ -167,7 +167,7 @@ class OnlineLabelBase(LabelModel):
     def _lexicon(self, lexicon: Lexicon | None) -> None:
         self._names_of_columns = lexicon
 
-    # --- on disk -------------------------------------------------------------------------------------------------------------
+    # --- persistence ---------------------------------------------------------------------------------------------------------
 
     def _write_labels(self, draft: Draft) -> None:
         super()._write_labels(draft)

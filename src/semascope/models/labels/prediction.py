@@ -1,4 +1,4 @@
-"""Labels of documents that have none: candidates by a cheap score, their probabilities, and which of them are predicted."""
+"""Label prediction: candidates by a cheap score, calibrated probabilities, and a threshold."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
 
 CANDIDATES = 30
-"""Labels of a document that are looked at more closely."""
+"""Maximum number of candidate labels per document."""
 
 
 class Scores(NamedTuple):
-    """Candidates of documents.
+    """Candidate labels of documents.
 
-    labels    int32[d, c]        best first; -1 where there are no more
-    cosines   float64[d, c]
-    theta     float64[d, c + b]  share of each, and of the background
+    labels    int32[d, c]        indices, best first, padded with -1
+    cosines   float64[d, c]      similarity of document and label
+    theta     float64[d, c + b]  P(label | document) of the candidates and the background
     """
 
     labels: NDArray[np.int32]
@@ -41,13 +41,13 @@ class Scores(NamedTuple):
 
 
 class Scorer(NamedTuple):
-    """What a model needs to score documents.
+    """Scorer of candidate labels.
 
-    known      words and labels
-    weights    float64[v]  of words
-    squares    float64[k]  of the vectors of labels
-    shares     float64[l]  how common each label is; the sum is one. Topics after these are the background
-    alpha      prior of a label
+    known      word counts of labels
+    weights    float64[v]  term weights
+    squares    float64[k]  squared norms of the label vectors
+    shares     float64[l]  relative frequencies of the labels; later topics are the background
+    alpha      Dirichlet prior of a label
     """
 
     known: LabelCounts
@@ -58,7 +58,7 @@ class Scorer(NamedTuple):
 
     @classmethod
     def of(cls, known: LabelCounts, common: NDArray[Any], alpha: float) -> Scorer:
-        """Weigh the words: by how rare they are, times 1 − entropy of the labels they go with."""
+        """Create a scorer with term weights: rarity times 1 − entropy over labels."""
         words, n = known.words(), np.maximum(known.counts, 0.0)
         totals = np.bincount(words, n, known.n_words)
         p = n / np.maximum(totals[words], 1e-300)
@@ -77,9 +77,9 @@ class Scorer(NamedTuple):
         )
 
     def score(self, shard: Shard) -> Scores:
-        """Find the candidates of the documents of a shard, and the shares of these.
+        """Compute the candidates of the documents of a shard, and their proportions.
 
-        Labels of a labeled shard are those that the model has learned from its documents.
+        A labeled shard has training documents: their contributions to their own labels are subtracted.
         """
         own = shard.labels if isinstance(shard, LabeledShard) else _no_labels(shard.n_documents)
         n_labels = len(self.shares)
@@ -92,7 +92,7 @@ class Scorer(NamedTuple):
         return Scores(labels, cosines, self._shares_of(shard, labels))
 
     def _shares_of(self, shard: Shard, labels: NDArray[np.int32]) -> NDArray[np.float64]:
-        """Fold the documents of a shard in, restricted to their candidates; common labels have the larger prior."""
+        """Fold in the documents of a shard over their candidates; the prior is proportional to label frequency."""
         n_background = self.known.n_labels - len(self.shares)
         background = np.arange(len(self.shares), self.known.n_labels, dtype=np.int32)
         columns = np.concatenate([labels, np.tile(background, (len(labels), 1))], axis=1)
@@ -113,7 +113,7 @@ class Scorer(NamedTuple):
         return shares
 
     def task(self, shard: Shard) -> tuple[Locals, Nothing]:
-        """Score the documents of a shard, as a task of an engine."""
+        """Score the documents of a shard as an engine task."""
         return self.score(shard)._asdict(), Nothing()
 
     def score_all(self, shards: Any, engine: Engine) -> Scores:
@@ -124,7 +124,7 @@ class Scorer(NamedTuple):
 
 
 class Calibration(NamedTuple):
-    """The logistic map from scores to P(a document has a label), and from what probability on it is taken to have it."""
+    """Coefficients of the logistic regression from scores to label probabilities, and the decision threshold."""
 
     intercept: float
     cosine: float
@@ -133,32 +133,32 @@ class Calibration(NamedTuple):
     threshold: float
 
     def probabilities(self, scores: Scores, shares: NDArray[np.float64]) -> NDArray[np.float64]:
-        """P of each candidate; 0 where there is none."""
+        """Return the probability of each candidate; 0 for padding."""
         logits = np.clip(np.einsum("dcf,f->dc", features(scores, shares), np.array(self[:4])), -500, 500)
         return np.where(scores.labels >= 0, 1 / (1 + np.exp(-logits)), 0.0)
 
 
 DEFAULT = Calibration(-6.2, 15.5, 5.9, 0.54, 0.41)
-"""What a model takes that has no documents to learn the map from: found on the training documents of Reuters (ModApte)."""
+"""Calibration of models without training documents at hand, fitted to the training documents of Reuters (ModApte)."""
 
 HOLD = np.array([1.0, 0.01, 0.1, 1.0])
-"""How strongly each coefficient is held to the default: 1 / variance."""
+"""Precision of the Gaussian prior of each coefficient around its default."""
 
 FEW = 100
-"""Documents that count as much as the default threshold does."""
+"""Weight of the default threshold, in documents."""
 
 NEWTON_STEPS = 20
 
 
 def features(scores: Scores, shares: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What the map is linear in, for each candidate: 1, cosine, its share of the largest, log of how common the label is."""
+    """Return the features of each candidate: 1, cosine, cosine relative to the largest, log label frequency."""
     largest = np.maximum(scores.cosines[:, :1], 1e-300)
     common = np.log(np.maximum(shares[scores.labels], 1e-12))
     return np.stack([np.ones_like(scores.cosines), scores.cosines, scores.cosines / largest, common], axis=2)
 
 
 def calibrate(scores: Scores, shares: NDArray[np.float64], labels: LabelRows) -> Calibration:
-    """Learn the map from documents whose labels are known; few documents change the default little."""
+    """Fit the calibration to labeled documents, with a prior centered at the default."""
     is_candidate = scores.labels >= 0
     keys = np.repeat(np.arange(len(scores.labels)), np.diff(labels.ends)) * len(shares) + labels.numbers
     candidates = np.arange(len(scores.labels))[:, None] * len(shares) + scores.labels
@@ -171,7 +171,7 @@ def calibrate(scores: Scores, shares: NDArray[np.float64], labels: LabelRows) ->
 
 
 def _best_threshold(p: NDArray[np.float64], truth: NDArray[np.float64], n_true: int) -> float:
-    """The probability from which on labels are to be taken so that 2 · right / (taken + true), the F measure, is largest."""
+    """Return the threshold that maximizes the F measure, 2 · correct / (predicted + true)."""
     if not len(p):
         return DEFAULT.threshold
     order = np.argsort(-p, kind="stable")
@@ -180,7 +180,7 @@ def _best_threshold(p: NDArray[np.float64], truth: NDArray[np.float64], n_true: 
 
 
 def _logistic(table: NDArray[np.float64], truth: NDArray[np.float64], start: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Logistic regression by Newton's method, from coefficients to which it is held; steps that lose are halved."""
+    """Fit a logistic regression by Newton's method with step halving; the prior is centered at `start`."""
 
     def loss(beta: NDArray[np.float64]) -> float:
         logits = np.einsum("nf,f->n", table, beta)
@@ -205,28 +205,27 @@ def _no_labels(n_documents: int) -> LabelRows:
 
 
 class LabelPrediction(Model):
-    """A model that knows the words of labels, and so the labels of documents."""
+    """Base class of models that predict labels."""
 
     label_words_: LabelCounts
     label_names_: list[str]
     alpha: float
     _label_form: str = LISTS
-    """How labels were given, which is how they are predicted."""
+    """Form of the labels in `fit`, and of predictions."""
     _calibration: Calibration = DEFAULT
-    """From scores to probabilities."""
 
     @property
     def label_shares_(self) -> NDArray[np.float64]:
-        """Share of all words that is due to each label, and to each topic of the background."""
+        """Share of all tokens assigned to each label and background topic."""
         check_is_fitted(self)
         sizes = self.label_words_.sizes
         return sizes / max(float(sizes.sum()), 1e-300)
 
     def transform(self, X: Any) -> NDArray[np.float64]:
-        """Return how much of each document is due to each of `topic_names_`, whatever labels it has; rows sum to one.
+        """Infer P(topic | document) for each of `topic_names_`, ignoring the labels of the documents; rows sum to one.
 
-        A few dozen candidates are found by how like the words of a document are to those of each label, and the document is
-        folded in over these and the background. One without any known word has the shares of the corpus.
+        Each document is folded in over the background and the 30 labels whose words are most similar to its own. A document
+        without known words gets `label_shares_`.
         """
         scores, _ = self._scored(self.to_corpus(X))
         n_candidates, n_labels = scores.labels.shape[1], len(self.label_names_)
@@ -238,11 +237,11 @@ class LabelPrediction(Model):
         return shares
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return P(a document has a label), for each of `label_names_`: a document may have several, so rows need not sum to one.
+        """Return the probability that a document has each of `label_names_`; rows need not sum to one.
 
-        It is logistic in how like the words are to those of the label, in itself and compared with the label most like them,
-        and in how common the label is. The map is learned when the model is fitted, from its documents, with what each of them
-        has taught taken out: nearly as if they were new. A model that learns from a stream has a map learned from news.
+        The probability is a logistic regression on the similarity of document and label, this similarity relative to the best
+        label, and the frequency of the label. It is calibrated in `fit` on the training documents, after subtracting their own
+        contributions. Online models use a default calibration from news.
         """
         scores, common = self._scored(self.to_corpus(X))
         found = np.zeros((len(scores.labels), len(self.label_names_)))
@@ -252,24 +251,24 @@ class LabelPrediction(Model):
         return found
 
     def predict(self, X: Any) -> Any:
-        """Return the labels of documents, in the form in which the model was given labels.
+        """Predict the labels of documents, in the form of the labels in `fit`.
 
-        They are those that are likely enough, the most likely first; and that one if there is no other. How likely that is, is
-        learned when the model is fitted, so that as many as possible are right. A document without any known word has none,
-        or the most common label where each has one.
+        These are all labels with a probability above a threshold, most probable first, and at least the most probable one. The
+        threshold maximizes the F measure on the training documents. A document without known words gets no label, or the most
+        frequent one if every document has exactly one.
         """
         return to_given_form(self.predicted_labels(X), self._label_form, self.label_names_)
 
     def predicted_labels(self, X: Any) -> list[list[str]]:
-        """Return the labels that `predict` predicts as lists of names, whatever form labels were given in."""
+        """Return the predicted labels as lists of names, whatever the form of the labels in `fit`."""
         return self._predicted(self.to_corpus(X))
 
     def _predicted(self, corpus: Corpus) -> list[list[str]]:
-        """Labels of documents, the most likely first."""
+        """Return the predicted labels of documents, most probable first."""
         return [[self.label_names_[label] for label in labels] for labels in self.choose_labels(*self._scored(corpus))]
 
     def choose_labels(self, scores: Scores, common: NDArray[np.float64]) -> list[list[int]]:
-        """Return the numbers of the labels that are predicted for documents with these scores, the most likely first."""
+        """Return the indices of the predicted labels for scored documents, most probable first."""
         p = self._calibration.probabilities(scores, common)
         order, found = np.argsort(-p, axis=1, kind="stable"), []
         enough = self._calibration.threshold
@@ -280,19 +279,19 @@ class LabelPrediction(Model):
         return found
 
     def _scored(self, corpus: Corpus) -> tuple[Scores, NDArray[np.float64]]:
-        """Candidates of documents, and how common each label is."""
+        """Return the scored candidates of documents, and the label frequencies."""
         scorer = self.label_scorer()
         return scorer.score_all(corpus.shards(), self._engine()), scorer.shares
 
     @property
     def calibration_(self) -> Calibration:
-        """How scores of labels become probabilities, and how probable a label must be to be predicted."""
+        """Calibration of label probabilities, and the decision threshold."""
         return self._calibration
 
     def label_scorer(self) -> Scorer:
-        """Return what scores the labels of documents; made once, it serves for many."""
+        """Create the scorer of documents, which can be reused."""
         return Scorer.of(self.label_words_, self._how_common(), self.alpha)
 
     def _how_common(self) -> NDArray[Any]:
-        """How common each label is: its words, where nothing better is known."""
+        """Return the frequency of each label, by default its number of tokens."""
         return self.label_words_.sizes[: len(self.label_names_)]

@@ -1,4 +1,4 @@
-"""Informed priors: words that are known to belong together get topics of their own."""
+"""Informed priors: lists of words that seed topics."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 NONE = np.empty(0, np.int64)
 
 NAMED_AT_MOST = 10
-"""Missing words that a warning names; it counts the rest."""
+"""Maximum number of missing words listed in a warning."""
 
 
 @dataclass(frozen=True)
 class Resolved:
-    """A prior over the words of a vocabulary.
+    """Word prior resolved for a vocabulary.
 
     prior     η of every word in every topic
-    names     names of the first topics; those after them are free
-    missing   words of the prior that the vocabulary does not have
+    names     names of the first topics; the rest are free
+    missing   words missing from the vocabulary
     """
 
     prior: WordPrior
@@ -44,18 +44,18 @@ class Resolved:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class InformedPrior:
-    """Categories of words that are to be topics: the first category is topic 0, and so on; topics beyond them stay free.
+    """Word prior with seed words: category i informs topic i, and the remaining topics are free.
 
     Parameters
     ----------
     categories : mapping of str to list of str
-        The words of each category. ``"nasa*"`` stands for all words that begin so. A word may be in several categories.
+        Words of each category. ``"nasa*"`` matches all words with this prefix. A word may belong to several categories.
     strength : float, default=10.0
-        η of a category's words in its topic: how often each was seen there, as it were, before any document was read.
+        η of the words of a category in its topic, in pseudo-counts.
     base : float, default=0.03
         η of all other words.
     strengths : mapping of str to float, optional
-        Strengths of single categories.
+        Strengths of individual categories, overriding `strength`.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class InformedPrior:
     base: float = ETA
     strengths: Mapping[str, float] = field(default_factory=dict)
     _source: str = field(default="InformedPrior", init=False)
-    """What errors name: the file, where it was read from one."""
+    """Source named in errors: the file, if any."""
 
     def __post_init__(self) -> None:
         if found := find_contradiction(self.categories, self.strength, self.base, self.strengths):
@@ -86,18 +86,18 @@ class InformedPrior:
 
     @classmethod
     def from_file(cls, path: str | Path, *, strength: float = 10.0, base: float = ETA, encoding: str | None = None) -> Self:
-        """Read the categories of a file.
+        """Read categories from a file.
 
         Parameters
         ----------
         path : path
-            JSON (``{"space": ["orbit", "nasa*"]}``, or ``{"space": {"words": [...], "strength": 5}}``), a dictionary as LIWC
-            has them (``.dic``), or plain text: words on a line, after ``name:`` or else named by the first. Entries of a
-            dictionary that depend on other words are passed over with a `MissingWordsWarning`.
+            JSON (``{"space": ["orbit", "nasa*"]}`` or ``{"space": {"words": [...], "strength": 5}}``), a LIWC dictionary
+            (``.dic``), or plain text with one category per line: ``name: word word``, or words only, the first of which is
+            also the name. Conditional entries of a dictionary are skipped with a `MissingWordsWarning`.
         strength, base : float
-            As for the prior itself.
+            As in the constructor.
         encoding : str, optional
-            Of the file, if it is not UTF-8.
+            Encoding of the file, UTF-8 by default.
         """
         path = Path(path)
         found = read_word_lists(path, encoding)
@@ -109,42 +109,42 @@ class InformedPrior:
             raise InputError(msg)
         if n := len(found.passed_over):
             entries = "1 entry" if n == 1 else f"{n:,} entries"
-            sentence = f"prior: {entries} with conditions or unknown categories left out, the first in {found.passed_over[0]}"
+            sentence = f"prior: skipped {entries} with conditions or unknown categories, the first in {found.passed_over[0]}"
             warnings.warn(sentence, MissingWordsWarning, stacklevel=2)
         prior = cls(words, strength, base, own)
         object.__setattr__(prior, "_source", str(path))
         return prior
 
     def resolve(self, vocabulary: pl.Series | Sequence[str], n_topics: int, analyzer: Analyzer | None = None) -> Resolved:
-        """Find the words in a vocabulary.
+        """Resolve the prior for a vocabulary.
 
         Parameters
         ----------
         vocabulary : polars.Series or sequence of str
-            The words of a corpus.
+            Vocabulary of a corpus.
         n_topics : int
-            Number of topics, at least one for each category.
+            Number of topics, at least the number of categories.
         analyzer : Analyzer, optional
-            What made the vocabulary: the prior's words are put into lower case and stemmed as it does.
+            Analyzer of the vocabulary, applied to the words of the prior (lowercasing and stemming).
 
         Warns
         -----
         MissingWordsWarning
-            When the vocabulary does not have all words. A category that has none left is an `InputError`.
+            If words are missing from the vocabulary. A category without any words left raises `InputError`.
         """
         return _resolved([self], [WordFinder(vocabulary, analyzer)], n_topics, len(vocabulary))
 
     def words(self) -> list[str]:
-        """Return all words, each once."""
+        """Return the distinct words of all categories."""
         return list(dict.fromkeys(word for words in self.categories.values() for word in words))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the prior as plain values, for a manifest."""
+        """Return the prior as a dict of plain values."""
         return {"categories": self.categories, "strength": self.strength, "base": self.base, "strengths": self.strengths}
 
     @classmethod
     def from_dict(cls, settings: dict[str, Any]) -> Self:
-        """Make a prior from what `to_dict` gave."""
+        """Create a prior from a result of `to_dict`."""
         return cls(**settings)
 
     def __eq__(self, other: object) -> bool:
@@ -166,14 +166,14 @@ class InformedPrior:
 
 
 def word_prior(eta: Any, lexicon: Lexicon | None, analyzers: Analyzers | None, n_words: int, n_topics: int) -> Resolved:
-    """Make what a model needs of any η that it takes: a number, an array or an `InformedPrior`.
+    """Resolve η, which may be a number, an array or an `InformedPrior`.
 
     Parameters
     ----------
     eta : float, array of shape (n_words,) or (n_topics, n_words), InformedPrior, or dict of language to InformedPrior
-        Prior of the words in topics. An `InformedPrior` for all languages is looked for in each of them.
+        Word prior. A single `InformedPrior` applies to all languages.
     lexicon : Lexicon, optional
-        The words, where they have names: only an `InformedPrior` needs them.
+        Vocabulary, required for an `InformedPrior`.
     """
     if isinstance(eta, InformedPrior | Mapping):
         if lexicon is None:
@@ -205,7 +205,7 @@ def word_prior(eta: Any, lexicon: Lexicon | None, analyzers: Analyzers | None, n
 
 
 def _as_table(eta: Any) -> NDArray[np.float64] | None:
-    """Return η as an array of numbers, if it is one."""
+    """Convert η to an array, if possible."""
     try:
         table = np.asarray(eta)
         return table.astype(np.float64) if table.dtype.kind in "fiu" and table.ndim else None
@@ -214,7 +214,7 @@ def _as_table(eta: Any) -> NDArray[np.float64] | None:
 
 
 def _resolved(priors: Sequence[InformedPrior], finders: Sequence[WordFinder], n_topics: int, n_words: int) -> Resolved:
-    """Find the words of priors, each with a finder of its own; categories of the same name are one topic."""
+    """Resolve priors with one finder each; categories of the same name are one topic."""
     names = list(dict.fromkeys(name for prior in priors for name in prior.categories))
     if len(names) > n_topics:
         msg = f"{_sources(priors)}: {len(names)} categories need as many topics, but n_components is {n_topics}."
@@ -242,12 +242,12 @@ def _resolved(priors: Sequence[InformedPrior], finders: Sequence[WordFinder], n_
 
 
 def _sources(priors: Sequence[InformedPrior]) -> str:
-    """Where priors come from, each place once."""
+    """List the distinct sources of priors."""
     return ", ".join(dict.fromkeys(prior._source for prior in priors))
 
 
 def _missing(found: Sequence[Mapping[str, NDArray[Any]]]) -> tuple[str, ...]:
-    """Words that were found nowhere."""
+    """Return the words missing from all vocabularies."""
     words = dict.fromkeys(word for of_words in found for word in of_words)
     return tuple(word for word in words if not any(len(of_words.get(word, ())) for of_words in found))
 
@@ -260,14 +260,14 @@ def _warn_missing(found: Sequence[Mapping[str, NDArray[Any]]]) -> None:
 
 
 def _finder(lexicon: Lexicon, analyzers: Analyzers | None, language: str) -> WordFinder:
-    """Finds the words of one language."""
+    """Create the word finder of one language."""
     places = np.flatnonzero(lexicon.of_word == lexicon.number_of(language))
     analyzer = None if analyzers is None else analyzer_of(analyzers, language)
     return WordFinder(lexicon.words.gather(places), analyzer, places)
 
 
 def _word_prior(base: float, topics: Sequence[Sequence[tuple[NDArray[Any], float]]], n_words: int) -> WordPrior:
-    """Put together what each topic has above the base, by word."""
+    """Build the sparse prior of the increments over the base, by word."""
     parts = [(numbers, topic, above) for topic, of_topic in enumerate(topics) for numbers, above in of_topic]
     sizes = [len(numbers) for numbers, _, _ in parts]
     words = np.concatenate([numbers for numbers, _, _ in parts]).astype(np.int64)

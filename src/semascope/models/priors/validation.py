@@ -1,4 +1,4 @@
-"""Validation of word lists that are to be a prior: words are looked up in the vocabulary, contradictions refused."""
+"""Validation of informed priors, and lookup of their words."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ AFTER_ALL_LETTERS = "\U0010ffff"
 
 
 class WordFinder:
-    """Gives the numbers of a word, or of all words that begin like ``nasa*``; by default, numbers are places.
+    """Lookup of the indices of a word, or of all words that match a prefix such as ``nasa*``.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class WordFinder:
         return self._numbers[first:last]
 
     def _as_counted(self, word: str) -> str:
-        """Return a word, or several with blanks between them, as the analyzer would write it into the vocabulary."""
+        """Return a word, or a phrase, as the analyzer normalizes it."""
         if self._analyzer is None:
             return word
         words = (word.lower() if self._analyzer.lowercase else word).split()
@@ -58,14 +58,14 @@ class WordFinder:
 
 
 class Contradiction(NamedTuple):
-    """What is wrong, and with which category; None when it is none of them."""
+    """Problem of a prior, and the category concerned, if any."""
 
     category: str | None
     sentence: str
 
 
 def find_contradiction(categories: Any, strength: Any, base: Any, strengths: Mapping[str, Any]) -> Contradiction | None:
-    """Say what is wrong with the settings of a prior, if anything is."""
+    """Return what is wrong with the parameters of a prior, or None."""
     if problem := _problem_of_all(categories, strength, base, strengths):
         return Contradiction(None, problem)
     seen: dict[frozenset[str], str] = {}

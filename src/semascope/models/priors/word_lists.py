@@ -1,4 +1,4 @@
-"""Files of word lists: JSON, dictionaries in the style of LIWC, and plain text."""
+"""Readers of word lists: JSON, LIWC dictionaries and plain text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from semascope.errors import SourceError
 
 @dataclass
 class WordList:
-    """The words of a category; `place` says where they stand."""
+    """Words of a category, with file and line in `place`."""
 
     name: str
     words: list[str]
@@ -25,21 +25,21 @@ class WordList:
 
 @dataclass
 class WordLists:
-    """What a file holds; `passed_over` says what of it cannot be used."""
+    """Categories of a file; `passed_over` lists unusable entries."""
 
     by_name: dict[str, WordList] = field(default_factory=dict)
     passed_over: list[str] = field(default_factory=list)
 
     def add(self, new: WordList) -> None:
-        """Add a category that is not there yet."""
+        """Add a category; names must be unique."""
         if new.name in self.by_name:
-            msg = f"{new.place}: there are two categories {new.name!r}; give each a name of its own."
+            msg = f"{new.place}: there are two categories {new.name!r}; rename one of them."
             raise SourceError(msg)
         self.by_name[new.name] = new
 
 
 def read_word_lists(path: Path, encoding: str | None = None) -> WordLists:
-    """Read a file of word lists; its name tells the format, or else its beginning does."""
+    """Read a file of word lists, with the format inferred from its suffix or first characters."""
     text = _text(path, encoding)
     start = text.lstrip()
     if path.suffix.lower() == ".json" or (path.suffix.lower() != ".dic" and start.startswith("{")):
@@ -55,7 +55,7 @@ def read_word_lists(path: Path, encoding: str | None = None) -> WordLists:
 
 
 def is_word(text: str) -> bool:
-    """Tell a word or the beginning of words (``nasa*``) from anything else."""
+    """Return whether a string is a word or a prefix pattern (``nasa*``)."""
     return "*" not in text[:-1] and text not in ("", "*")
 
 
@@ -69,12 +69,12 @@ def _text(path: Path, encoding: str | None) -> str:
     except UnicodeError as error:
         line = 1 + (error.object.count(b"\n", 0, error.start) if isinstance(error, UnicodeDecodeError) else 0)
         name = encoding.removesuffix("-sig").upper()
-        msg = f"{path}, line {line}: is not {name}; give the encoding that it has."
+        msg = f"{path}, line {line}: is not {name}; specify its encoding."
         raise SourceError(msg) from None
 
 
 def _lines(path: Path, text: str) -> Iterator[tuple[str, str]]:
-    """Return lines that are not blank, with where they stand."""
+    """Yield nonblank lines with file and line number."""
     for number, line in enumerate(re.split(r"\r\n|\r|\n", text), start=1):
         if line.strip():
             yield f"{path}, line {number}", line
@@ -84,7 +84,7 @@ def _lines(path: Path, text: str) -> Iterator[tuple[str, str]]:
 
 
 def _read_lines(path: Path, text: str) -> WordLists:
-    """A list of words on each line, ``name: word word, word*``; without a name the first word is the name."""
+    """Parse one category per line, ``name: word word, word*``; without a name, the first word is the name."""
     found = WordLists()
     for place, line in _lines(path, text):
         name, colon, rest = line.partition(":")
@@ -100,14 +100,14 @@ def _read_lines(path: Path, text: str) -> WordLists:
 
 
 def _read_json(path: Path, text: str) -> WordLists:
-    """An object: category -> list of words, or -> {"words": list of words, "strength": number}."""
+    """Parse an object of category -> list of words, or -> {"words": list of words, "strength": number}."""
     try:
         body = json.loads(text, object_pairs_hook=_Pairs)
     except json.JSONDecodeError as error:
-        msg = f"{path}, line {error.lineno}: is not JSON ({error.msg})."
+        msg = f"{path}, line {error.lineno}: is not valid JSON ({error.msg})."
         raise SourceError(msg) from None
     except (ValueError, RecursionError) as error:
-        msg = f"{path}: is not JSON that can be read ({error})."
+        msg = f"{path}: is not valid JSON ({error})."
         raise SourceError(msg) from None
     if not isinstance(body, _Pairs):
         msg = f'{path}: expected an object of lists of words, such as {{"space": ["orbit", "nasa*"]}}.'
@@ -125,7 +125,7 @@ def _read_json(path: Path, text: str) -> WordLists:
 
 
 class _Pairs(list[tuple[str, Any]]):
-    """A JSON object as it stands in the file: a key that comes twice is seen twice."""
+    """JSON object as a list of pairs, which preserves duplicate keys."""
 
 
 def _is_list_of_strings(value: Any) -> bool:
@@ -136,10 +136,10 @@ def _is_list_of_strings(value: Any) -> bool:
 
 
 def _read_dic(path: Path, text: str) -> WordLists:
-    """Categories with their numbers between two lines of ``%``, then words with the numbers of their categories.
+    """Parse numbered categories between two lines of ``%``, then words with category numbers.
 
-    Real dictionaries have entries such as ``(02 134)125/464``, which depend on the words before: they are passed over, and so
-    are numbers that the head does not have, and words with a ``*`` that is not at their end.
+    Conditional entries such as ``(02 134)125/464``, undeclared category numbers and words with a ``*`` before the end are
+    skipped.
     """
     lines = _lines(path, text)
     found, by_number = WordLists(), _read_head(path, lines)
@@ -159,7 +159,7 @@ def _read_dic(path: Path, text: str) -> WordLists:
 
 
 def _read_head(path: Path, lines: Iterator[tuple[str, str]]) -> dict[int, WordList]:
-    """Return the categories by their numbers."""
+    """Read the categories by number."""
     by_number: dict[int, WordList] = {}
     place, line = next(lines, (f"{path}, line 1", ""))
     if line.strip() != "%":
@@ -177,14 +177,14 @@ def _read_head(path: Path, lines: Iterator[tuple[str, str]]) -> dict[int, WordLi
             msg = f"{place}: there are two categories of number {number}."
             raise SourceError(msg)
         by_number[number] = WordList(name, [], place)
-    msg = f"{place}: the categories end without a line of %."
+    msg = f"{place}: expected a line of % after the categories."
     raise SourceError(msg)
 
 
 def _fields(line: str) -> list[str]:
-    """Return the word and what stands behind it. Numbers stand behind tabs or blanks, conditions have blanks in them."""
+    """Split a line into the word and its codes, after tabs or blanks; conditions may contain blanks."""
     word, tab, rest = line.strip().partition("\t")
-    if not tab:  # a word may be several: "kind of 125 126"
+    if not tab:  # a phrase: "kind of 125 126"
         numbers = re.search(r"(?:\s+[\d/()<>]\S*)+$", word)
         return [word[: numbers.start()], *numbers.group().split()] if numbers else [word]
     parts = [part.strip() for part in rest.split("\t") if part.strip()]
