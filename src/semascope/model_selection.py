@@ -175,20 +175,20 @@ def sweep(
     topics, seeds : sequences of int
         Numbers of topics and seeds to try.
     """
-    most = min(split.train.n_documents, split.train.n_words)
-    if topics and max(topics) > most:
+    max_topics = min(split.train.n_documents, split.train.n_words)
+    if topics and max(topics) > max_topics:
         msg = (
             f"{max(topics)} topics are more than the data can tell apart: with {split.train.n_documents:,} documents to learn "
-            f"from and {split.train.n_words:,} words, ask for at most {most}."
+            f"from and {split.train.n_words:,} words, ask for at most {max_topics}."
         )
         raise InputError(msg)
     for n_topics in topics:
         for seed in seeds:
             model = make(n_components=n_topics, random_state=seed)
-            yield _try(model, split, n_topics, seed), model
+            yield _fit_trial(model, split, n_topics, seed), model
 
 
-def _try(model: Any, split: Split, n_topics: int, seed: int) -> Trial:
+def _fit_trial(model: Any, split: Split, n_topics: int, seed: int) -> Trial:
     began = time.monotonic()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InterruptedFitWarning)

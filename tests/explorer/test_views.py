@@ -190,7 +190,7 @@ def test_like_topics_lie_nearer_than_others():
 
 
 def test_topics_beyond_the_largest_find_their_places_among_them(monkeypatch):
-    monkeypatch.setattr(maps, "MOST", 8)
+    monkeypatch.setattr(maps, "MAX_LANDMARKS", 8)
     within, between = mean_distances(views.topic_map(groups_of_topics()))
     assert within < 0.7 * between
 
@@ -198,7 +198,7 @@ def test_topics_beyond_the_largest_find_their_places_among_them(monkeypatch):
 def test_many_topics_have_the_same_map_as_if_they_were_few(monkeypatch):
     themes = groups_of_topics(30)
     expected = views.topic_map(themes)
-    monkeypatch.setattr(maps, "FEW", 3)
+    monkeypatch.setattr(maps, "MAX_DENSE", 3)
     assert np.allclose(views.topic_map(themes), expected, atol=0.01)
 
 

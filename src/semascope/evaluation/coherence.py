@@ -96,42 +96,42 @@ def top_words(topics: NDArray[Any], n: int) -> NDArray[np.int32]:
 # --- the measures ----------------------------------------------------------------------------------------------------------
 
 
-def umass(found: Cooccurrence) -> NDArray[np.float64]:
+def umass(stats: Cooccurrence) -> NDArray[np.float64]:
     """Return the mean log (D(i, j) + 1) / D(j) of each topic."""
-    windows = found.windows.astype(np.float64)
+    windows = stats.windows.astype(np.float64)
     of_word = np.diagonal(windows, axis1=1, axis2=2)
-    lowest = -math.log(max(found.n_windows, 1))
+    lowest = -math.log(max(stats.n_windows, 1))
     with np.errstate(divide="ignore"):
         values = np.log(windows + 1) - np.log(of_word)[:, None, :]  # row i given column j
     never = of_word == 0
     values[never[:, :, None] | never[:, None, :]] = lowest
     lower = np.tril(np.ones(values.shape[1:], dtype=bool), k=-1)
-    return _mean(values, lower & _pairs(found.tops), otherwise=lowest)
+    return _mean(values, lower & _pairs(stats.tops), otherwise=lowest)
 
 
-def npmi(found: Cooccurrence) -> NDArray[np.float64]:
+def npmi(stats: Cooccurrence) -> NDArray[np.float64]:
     """Return the mean normalized pointwise mutual information (NPMI) of each topic."""
-    values = npmi_of_pairs(found)
-    return _mean(values, _pairs(found.tops) & ~np.eye(values.shape[1], dtype=bool), otherwise=0.0)
+    values = npmi_of_pairs(stats)
+    return _mean(values, _pairs(stats.tops) & ~np.eye(values.shape[1], dtype=bool), otherwise=0.0)
 
 
-def c_v(found: Cooccurrence) -> NDArray[np.float64]:
+def c_v(stats: Cooccurrence) -> NDArray[np.float64]:
     """Return the mean cosine between the NPMI vector of each top word and their sum, for each topic."""
-    vectors = npmi_of_pairs(found) * _pairs(found.tops)
+    vectors = npmi_of_pairs(stats) * _pairs(stats.tops)
     of_topic = vectors.sum(axis=1, keepdims=True)
     lengths = np.linalg.norm(vectors, axis=2) * np.linalg.norm(of_topic, axis=2)
     cosines = (vectors * of_topic).sum(axis=2) / np.where(lengths > 0, lengths, 1.0)
-    n_words = (found.tops >= 0).sum(axis=1)
-    n_met = (np.diagonal(found.windows, axis1=1, axis2=2) > 0).sum(axis=1)
+    n_words = (stats.tops >= 0).sum(axis=1)
+    n_met = (np.diagonal(stats.windows, axis1=1, axis2=2) > 0).sum(axis=1)
     return np.where(n_met >= 2, cosines.sum(axis=1) / np.maximum(n_words, 1), 0.0)
 
 
 MEASURES: dict[str, Callable[[Cooccurrence], NDArray[np.float64]]] = {"npmi": npmi, "umass": umass, "c_v": c_v}
 
 
-def npmi_of_pairs(found: Cooccurrence) -> NDArray[np.float64]:
+def npmi_of_pairs(stats: Cooccurrence) -> NDArray[np.float64]:
     """Return the NPMI, from −1 to 1, of every pair of top words of each topic."""
-    both = found.windows / max(found.n_windows, 1)
+    both = stats.windows / max(stats.n_windows, 1)
     of_word = np.diagonal(both, axis1=1, axis2=2)
     apart = of_word[:, :, None] * of_word[:, None, :]
     with np.errstate(divide="ignore", invalid="ignore"):

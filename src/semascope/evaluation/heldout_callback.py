@@ -40,20 +40,20 @@ class HeldOutPath:
 
     def __call__(self, info: IterationInfo, /) -> None:
         if is_due(info.iteration):
-            self._judge(info.iteration, info.seconds, info.outcome())
+            self._evaluate(info.iteration, info.seconds, info.outcome())
 
     def finish(self, fitted: Fitted) -> list[Step]:
         """Evaluate the final topics and return all measurements."""
         n_iterations = len(fitted.history)
         if not self.path or self.path[-1][0] != n_iterations:
-            self._judge(n_iterations, fitted.seconds, fitted.state)
+            self._evaluate(n_iterations, fitted.seconds, fitted.state)
         return self.path
 
     def note(self) -> str:
         """Return the latest perplexity as a status note."""
         return f"held-out perplexity {self.path[-1][2]:,.0f}" if self.path else ""
 
-    def _judge(self, iteration: int, seconds: float, state: Any) -> None:
+    def _evaluate(self, iteration: int, seconds: float, state: Any) -> None:
         perplexity = perplexity_of_placed(state.topics, self._placed, prior=self._prior_of(state))
         self.path.append([iteration, self._placed.broadcast(seconds), perplexity])  # one clock for all
 
@@ -79,11 +79,11 @@ def compose(heldout: HeldOutPath | None, show: Callback | None) -> Callback | No
     if heldout is None or show is None:
         return heldout or show
 
-    def watch(info: IterationInfo, /) -> None:
+    def evaluate_and_show(info: IterationInfo, /) -> None:
         heldout(info)
         show(info._replace(status=", ".join(part for part in (info.status, heldout.note()) if part)))
 
-    return watch
+    return evaluate_and_show
 
 
 def is_due(iteration: int) -> bool:

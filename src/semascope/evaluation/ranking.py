@@ -197,7 +197,7 @@ def read_run(path: str | Path) -> pl.DataFrame:
     for number, line in enumerate(lines_of(path), start=1):
         if not line.strip():
             continue
-        query, document, rank, score = _result(f"{path}, line {number}", line)
+        query, document, rank, score = _parse_line(f"{path}, line {number}", line)
         first = places.setdefault((query, document), number)
         if first != number:
             msg = f"{path}, line {number}: document {document} is already listed for query {query} on line {first}."
@@ -211,21 +211,21 @@ def read_run(path: str | Path) -> pl.DataFrame:
     return pl.DataFrame(pairs | {"rank": ranks, "score": scores}, schema=SCHEMA)
 
 
-def _result(where: str, line: str) -> tuple[str, str, int, float]:
+def _parse_line(where: str, line: str) -> tuple[str, str, int, float]:
     problem, cells = undecodable(line), line.split()
     if problem is None and len(cells) != 6:
         problem = f"expected query, Q0, document, rank, score and tag, found {len(cells)} values"
     elif problem is None and not re.fullmatch(r"[+-]?\d{1,18}", cells[3], re.ASCII):
         problem = f"the rank {cells[3]!r} is not a whole number"
-    elif problem is None and math.isnan(_number(cells[4])):
+    elif problem is None and math.isnan(_parse_score(cells[4])):
         problem = f"the score {cells[4]!r} is not a number"
     if problem is not None:
         msg = f"{where}: {problem}."
         raise SourceError(msg)
-    return cells[0], cells[2], int(cells[3]), _number(cells[4])
+    return cells[0], cells[2], int(cells[3]), _parse_score(cells[4])
 
 
-def _number(cell: str) -> float:
+def _parse_score(cell: str) -> float:
     """Parse a score, which may be infinite; return NaN if it is not a number."""
     try:
         return float(cell) if "_" not in cell else math.nan

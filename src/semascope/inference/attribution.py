@@ -175,13 +175,13 @@ def best_passage(
     """Return the passage of a text with the highest mean log P(word | label) / P(word)."""
     if not tokens:
         return ""
-    telling = _telling(numbers, label, known) if known.n_words else np.zeros(len(numbers))
-    start, end = passage(text, tokens, *best_window(telling, n_words))
+    lift = _log_lift(numbers, label, known) if known.n_words else np.zeros(len(numbers))
+    start, end = passage(text, tokens, *best_window(lift, n_words))
     before, after = "… " if start > 0 else "", " …" if end < len(text) else ""
     return before + re.sub(r"\s+", " ", text[start:end]).strip() + after
 
 
-def _telling(numbers: NDArray[np.int32], label: int, known: LabelCounts) -> NDArray[np.float64]:
+def _log_lift(numbers: NDArray[np.int32], label: int, known: LabelCounts) -> NDArray[np.float64]:
     """Compute log P(word | label) / P(word) of each token; 0 for unknown words."""
     listed = as_read_only(np.where(numbers < 0, 0, numbers), np.int32)
     of_label = word_probabilities(listed, np.array([label]), known).ravel()

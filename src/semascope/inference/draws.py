@@ -83,7 +83,7 @@ def sample_shard(ref: ShardRef, theta: NDArray[Any], chains: Chains) -> list[Dra
     drawn, unused = np.empty((chains.n_draws, len(chosen)), np.int32), np.zeros((0, 1), np.int64)
     keys = chains.keys(1, int(kept[-1]) + 1)
     sweep_documents(*rows, chains.topics, priors, keys, shard.first_document, chosen, unused, kept, drawn)
-    ends, words = _tokens_of(shard)
+    ends, words = _expand_tokens(shard)
     return [Draw(draw, shard.first_document, ends, words, as_read_only(one, np.int32)) for draw, one in enumerate(drawn)]
 
 
@@ -101,7 +101,7 @@ def sample_assignments(shards: Sequence[ShardRef], theta: NDArray[Any], chains: 
     """
     n_ahead = usable_cores()
     with ThreadPoolExecutor(n_ahead) as threads:
-        work = partial(_draws_of, theta=theta, chains=chains)
+        work = partial(_sample_own, theta=theta, chains=chains)
         waiting = [threads.submit(work, shard) for shard in shards[:n_ahead]]
         for number in range(len(shards)):
             if number + n_ahead < len(shards):
@@ -109,12 +109,12 @@ def sample_assignments(shards: Sequence[ShardRef], theta: NDArray[Any], chains: 
             yield from waiting.pop(0).result()
 
 
-def _draws_of(shard: ShardRef, theta: NDArray[Any], chains: Chains) -> list[Draw]:
+def _sample_own(shard: ShardRef, theta: NDArray[Any], chains: Chains) -> list[Draw]:
     own = theta[shard.first_document : shard.first_document + shard.n_documents]
     return sample_shard(shard, own, chains)
 
 
-def _tokens_of(shard: Shard) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+def _expand_tokens(shard: Shard) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Return the token offsets of the documents, and the word of each token."""
     counts = shard.rows.counts.astype(np.int64)
     ends = np.concatenate([[0], np.cumsum(counts)])[shard.rows.ends]

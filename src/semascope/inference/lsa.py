@@ -38,7 +38,7 @@ def project(
     return projected
 
 
-def projected_shard(shard: Shard, **given: Any) -> tuple[Locals, Nothing]:
+def project_shard(shard: Shard, **given: Any) -> tuple[Locals, Nothing]:
     return {"rows": project(shard.rows, shard.lengths, **given)}, Nothing()
 
 
@@ -48,7 +48,7 @@ class Squares(NamedTuple):
     sums: Scalars | ScalarTotal
 
 
-def measured_shard(shard: Shard, **given: Any) -> tuple[Locals, Squares]:
+def project_and_measure_shard(shard: Shard, **given: Any) -> tuple[Locals, Squares]:
     """Project documents and sum the squares of each column."""
     rows = project(shard.rows, shard.lengths, **given)
     weights = shard.lengths / given["n_tokens"] if given["weighting"] == HELLINGER else np.ones(len(rows))
@@ -110,7 +110,7 @@ def positive_entries(counts: CSR, rows: NDArray[Any], basis: NDArray[Any]) -> ND
     return np.maximum(entries, 0).astype(np.float64)
 
 
-def bits_of_ranks(values: NDArray[np.float64], n_documents: int, n_words: int, n_tokens: float) -> Any:
+def description_lengths(values: NDArray[np.float64], n_documents: int, n_words: int, n_tokens: float) -> Any:
     """Compute, for each rank, the bits per observation of the parameters and of the distance from the data.
 
     A model of rank r has r (M + N − r) parameters of ½ log₂ n bits each for n observations. The distance is

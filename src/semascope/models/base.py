@@ -183,11 +183,11 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _problem_of_size(self, corpus: Corpus) -> str | None:
         """Return what is wrong with the number of components for the data, or None."""
-        most = min(corpus.n_documents, corpus.n_words)
-        if self.n_components > most:
+        max_components = min(corpus.n_documents, corpus.n_words)
+        if self.n_components > max_components:
             return (
                 f"{self.n_components} {self.kind} are more than the data can tell apart: with {corpus.n_documents:,} documents "
-                f"and {corpus.n_words:,} words, ask for at most {most}"
+                f"and {corpus.n_words:,} words, ask for at most {max_components}"
             )
         return None
 
@@ -218,7 +218,7 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         corpus: Corpus,
         checkpoints: Checkpoints | None,
         settings: dict[str, Any],
-        judging: Any = None,
+        evaluator: Any = None,
         shards: Sequence[ShardRef] | None = None,
     ) -> Fitted:
         """Run an algorithm and set the fitted attributes of all models.
@@ -236,11 +236,11 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             if checkpoints:
                 identity = {**settings, **identity_of(algorithm), "corpus": corpus.fingerprint}
                 checkpoints = replace(checkpoints, identity=identity | checkpoints.identity)
-            stop, watch = StopRule(self.max_iter, self.tol), compose(judging, bar)
+            stop, watch = StopRule(self.max_iter, self.tol), compose(evaluator, bar)
             fitted = run(algorithm, shards or corpus.shards(), engine, stop=stop, watch=watch, checkpoints=checkpoints)
         if fitted.stopped_by == INTERRUPTED and engine.is_root:
             warnings.warn(
-                f"Ctrl-C ended the fit after {len(fitted.history)} iterations{self._yet_to_come(fitted.state)}; "
+                f"Ctrl-C ended the fit after {len(fitted.history)} iterations{self._pending_phase(fitted.state)}; "
                 "the model so far is kept.",
                 InterruptedFitWarning,
                 stacklevel=4,
@@ -249,7 +249,7 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.stopped_by_ = StopReason.of(fitted.stopped_by)
         return fitted
 
-    def _yet_to_come(self, state: Any) -> str:
+    def _pending_phase(self, state: Any) -> str:
         """Return a phrase for the phase that an interrupted fit had not reached, if any."""
         return ""
 
@@ -332,7 +332,7 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 model=type(self).__name__,
                 analyzer=to_settings(self.analyzer_),
                 fitted={name: getattr(self, name) for name in self.saved_facts},
-                **self._more_facts(),
+                **self._extra_facts(),
             )
             write_settings(draft, self.get_params(deep=False))
 
@@ -363,7 +363,7 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 setattr(model, name, facts["fitted"][name])
         if hasattr(model, "stopped_by_"):  # models of streams have none
             model.stopped_by_ = StopReason.of(model.stopped_by_)
-        model._take_more_facts(facts)
+        model._read_extra_facts(facts)
         model.analyzer_ = read_analyzers(directory)
         model._lexicon = read_lexicon(directory) if "vocabulary.arrow" in directory else None
         problem = _SEED.problem(model.random_state, "random_state") or model._problem_when_loaded()
@@ -384,11 +384,11 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Read what `_write_components` wrote."""
         self.components_ = directory.array("topics").T
 
-    def _more_facts(self) -> dict[str, Any]:
+    def _extra_facts(self) -> dict[str, Any]:
         """Return additional facts for the manifest."""
         return {}
 
-    def _take_more_facts(self, facts: dict[str, Any]) -> None:
+    def _read_extra_facts(self, facts: dict[str, Any]) -> None:
         """Set attributes from the additional facts of the manifest."""
 
     # --- scikit-learn --------------------------------------------------------------------------------------------------------

@@ -132,7 +132,7 @@ class CorrelatedTopicModel(TopicModel):
         heldout : like X, optional
             Documents to evaluate the topics on during the fit, see `heldout_path_`. They do not affect the fit.
         """
-        corpus = self._engine().run_on_all(lambda: self._checked(X))
+        corpus = self._engine().run_on_all(lambda: self._validate_input(X))
         algorithm = CTM(**self._config_for(corpus), eta=float(self.eta))
         fitted = self._learn(algorithm, corpus, checkpoints, {}, heldout)
         self.mean_, self.covariance_ = fitted.state.mean, fitted.state.covariance
@@ -171,7 +171,7 @@ class CorrelatedTopicModel(TopicModel):
         """Return the word prior η."""
         return {"eta": float(self.eta)}
 
-    def _checked(self, X: Any) -> Corpus:
+    def _validate_input(self, X: Any) -> Corpus:
         """Validate input and hyperparameters."""
         corpus = self._corpus_to_fit(X)
         self._validate_settings(corpus, None)

@@ -61,11 +61,11 @@ def plan_edit(
     removed = _numbers(names, remove)
     _check_applicable(len(names), renamed, groups, removed)
     names = [renamed.get(topic, name) for topic, name in enumerate(names)]
-    made = {min(group): (group, one.name) for group, one in zip(groups, merge, strict=True)}
-    gone = {*removed, *chain(*groups)} - set(made)
+    merged = {min(group): (group, one.name) for group, one in zip(groups, merge, strict=True)}
+    dropped = {*removed, *chain(*groups)} - set(merged)
     plan = Plan([], [])
-    for topic in (topic for topic in range(len(names)) if topic not in gone):
-        group, name = made.get(topic, ([topic], None))
+    for topic in (topic for topic in range(len(names)) if topic not in dropped):
+        group, name = merged.get(topic, ([topic], None))
         plan.groups.append(group)
         plan.names.append(name if name is not None else next((names[z] for z in group if names[z] is not None), None))
     _check_names(plan.names)
@@ -84,10 +84,10 @@ def apply_edits(model: Model, plan: Plan) -> Model:
     for name, array in declared.items():
         setattr(new, name, merged_array(getattr(new, name), array, plan.groups, shares))
     if sum(map(len, plan.groups)) < len(shares):
-        _make_whole(new.topic_shares_, np.full(len(plan.groups), 1 / len(plan.groups)))
+        _normalize_rows(new.topic_shares_, np.full(len(plan.groups), 1 / len(plan.groups)))
         for name in (name for name, array in declared.items() if array.sums_to_one and name != "topic_shares_"):
             # A document without remaining topics gets the shares of the corpus.
-            _make_whole(getattr(new, name), new.topic_shares_)
+            _normalize_rows(getattr(new, name), new.topic_shares_)
     return new  # type: ignore[no-any-return]
 
 
@@ -118,7 +118,7 @@ def _numbers(names: Sequence[str | None], topics: Iterable[Topic]) -> list[int]:
 def _number(shown: list[str], topic: Topic) -> int:
     if isinstance(topic, str):
         if topic not in shown:
-            _refuse(f"there is no topic {topic!r}; there are {_some(shown)}")
+            _refuse(f"there is no topic {topic!r}; there are {_join_names(shown)}")
         return shown.index(topic)
     if not isinstance(topic, numbers.Integral) or isinstance(topic, bool) or not 0 <= topic < len(shown):
         _refuse(f"there is no topic {topic!r}; they are numbered from 0 to {len(shown) - 1}")
@@ -149,7 +149,7 @@ def _check_names(names: list[str | None]) -> None:
             _refuse(f"two topics would be named {name!r}")
 
 
-def _some(names: list[str]) -> str:
+def _join_names(names: list[str]) -> str:
     more = len(names) - 10
     return ", ".join(map(repr, names[:10])) + (f" and {more} more" if more > 0 else "")
 
@@ -209,7 +209,7 @@ def _log_sums(values: NDArray[Any], groups: list[list[int]], shares: NDArray[np.
 _MERGED = {SUM: _sums, MEAN: _means, LOGSUMEXP: _log_sums}
 
 
-def _make_whole(rows: NDArray[Any], instead: NDArray[np.float64]) -> None:
+def _normalize_rows(rows: NDArray[Any], instead: NDArray[np.float64]) -> None:
     """Normalize rows to sum to one, in place; replace rows that sum to zero."""
     sums = rows.sum(axis=-1, dtype=np.float64)
     rows[sums == 0] = instead

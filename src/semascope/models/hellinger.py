@@ -15,7 +15,7 @@ from semascope.engines.base import Locals
 from semascope.engines.exact_sums import Scalars, ScalarTotal
 from semascope.engines.threads import ThreadEngine
 from semascope.errors import InputError
-from semascope.inference.lsa import HELLINGER, Parts, bits_of_ranks, parts_of, positive_entries, positive_squares, project
+from semascope.inference.lsa import HELLINGER, Parts, description_lengths, parts_of, positive_entries, positive_squares, project
 from semascope.kernels.heldout import halve
 from semascope.models.base import Model
 from semascope.models.sklearn_imports import check_is_fitted
@@ -90,7 +90,7 @@ class HellingerEstimate(Model):
         Half of the tokens of each document are folded in, and the other half are predicted: the same halves as for topic
         models. Smoothing by ε takes the place of a prior on topics.
         """
-        log_likelihood, n_tokens = self._likelihood(X, partial(halves, known=self._known(), seed=seed), smoothing)
+        log_likelihood, n_tokens = self._likelihood(X, partial(halves, known=self._known_words(), seed=seed), smoothing)
         return math.exp(-log_likelihood / n_tokens)
 
     def _likelihood(self, X: Any, divide: Any, smoothing: float) -> tuple[float, float]:
@@ -99,7 +99,7 @@ class HellingerEstimate(Model):
             msg = f"smoothing must be a number above 0 and at most 1, but was {smoothing!r}."
             raise InputError(msg)
         corpus = self.to_corpus(X)
-        task = partial(likely_shard, divide=divide, given=self.projection(), word_shares=self.word_shares_, smoothing=smoothing)
+        task = partial(score_shard, divide=divide, given=self.projection(), word_shares=self.word_shares_, smoothing=smoothing)
         with self._engine().open(corpus.shards()) as placed:
             found = placed.begin(task)
         log_likelihood, n_tokens = found.sums.sums() if found else (0.0, 0.0)
@@ -118,11 +118,11 @@ class HellingerEstimate(Model):
             raise InputError(msg)
         self._size()
         shape = len(self.document_shares_), len(self.word_shares_)
-        model, distance = bits_of_ranks(self.singular_values_, *shape, self.n_tokens_)
+        model, distance = description_lengths(self.singular_values_, *shape, self.n_tokens_)
         merit: NDArray[np.float64] = gamma * model + (1 - gamma) * distance
         return merit
 
-    def _known(self) -> NDArray[np.bool_]:
+    def _known_words(self) -> NDArray[np.bool_]:
         self._check_hellinger()
         return np.asarray(self.word_shares_ > 0)
 
@@ -150,12 +150,12 @@ class HellingerEstimate(Model):
         if self.alignment_ is None:
             assert self._fitted_to is not None
             rows, basis = self._amplitudes(np.arange(len(self.doc_vectors_))), self._basis()
-            task = partial(aligned_shard, rows=rows, basis=basis, n_tokens=self.n_tokens_)
+            task = partial(align_shard, rows=rows, basis=basis, n_tokens=self.n_tokens_)
             with ThreadEngine().open(self._fitted_to.shards()) as placed:
                 (self.alignment_,) = placed.begin(task).sums.sums()
         return self.alignment_
 
-    def _settle(self) -> None:
+    def _ensure_alignment(self) -> None:
         """Compute what needs the training corpus before it becomes unavailable."""
         if self.weighting == HELLINGER and hasattr(self, "components_"):
             self._alignment()
@@ -184,7 +184,7 @@ class Likelihood(NamedTuple):
     sums: Scalars | ScalarTotal
 
 
-def aligned_shard(shard: Shard, rows: NDArray[Any], basis: NDArray[Any], n_tokens: float) -> tuple[Locals, Likelihood]:
+def align_shard(shard: Shard, rows: NDArray[Any], basis: NDArray[Any], n_tokens: float) -> tuple[Locals, Likelihood]:
     mine = as_read_only(rows[shard.first_document : shard.first_document + shard.n_documents], basis.dtype)
     observed = np.sqrt(shard.rows.counts.astype(np.float64) / n_tokens)
     return {}, Likelihood(Scalars((float(np.sum(positive_entries(shard.rows, mine, basis) * observed)),)))
@@ -201,7 +201,7 @@ def halves(shard: Shard, known: NDArray[np.bool_], seed: int) -> tuple[CSR, CSR]
     return read_only(CSR(*seen)), read_only(CSR(*predicted))
 
 
-def likely_shard(
+def score_shard(
     shard: Shard, divide: Any, given: dict[str, Any], word_shares: NDArray[np.float64], smoothing: float
 ) -> tuple[Locals, Likelihood]:
     seen, predicted = divide(shard)

@@ -134,15 +134,15 @@ class LabeledLDA(LabelModel):
         checkpoints : Checkpoints, optional
             Save checkpoints during the fit, and resume an interrupted run.
         """
-        learned = self._engine().run_on_all(lambda: self._checked(X, y))
-        n_labels, corpus = len(learned.names), learned.corpus
+        data = self._engine().run_on_all(lambda: self._validate_input(X, y))
+        n_labels, corpus = len(data.names), data.corpus
         n_topics = n_labels + self.background
-        shards = label_shards(corpus.shards(), learned.rows)
+        shards = label_shards(corpus.shards(), data.rows)
         pairs = Pairs.of(shards, corpus.n_words, n_topics)
         algorithm = self._algorithm_for(corpus, n_topics, pairs)
-        settings = {"labels": plain(learned.rows), "label_names": plain(np.array(learned.names).astype("U"))}
+        settings = {"labels": plain(data.rows), "label_names": plain(np.array(data.names).astype("U"))}
         fitted = self._train(algorithm, corpus, checkpoints, settings, shards=shards)
-        self._keep(learned, LabelCounts.of(*_met(pairs, fitted.state), n_topics, float(self.eta)))
+        self._store_results(data, LabelCounts.of(*_observed_pairs(pairs, fitted.state), n_topics, float(self.eta)))
         self.log_likelihood_ = fitted.history
         return self
 
@@ -159,32 +159,32 @@ class LabeledLDA(LabelModel):
             burn_in=self.max_iter // 2 if self.burn_in is None else self.burn_in,
         )
 
-    def _keep(self, learned: TrainingData, words: LabelCounts) -> None:
-        self.label_words_, self.label_names_, self._label_form = words, learned.names, learned.form
-        numbers = learned.rows.numbers[learned.rows.numbers < len(learned.names)]
-        self.label_documents_ = np.bincount(numbers, minlength=len(learned.names))
-        self._calibration = self._calibrated(learned)
+    def _store_results(self, data: TrainingData, words: LabelCounts) -> None:
+        self.label_words_, self.label_names_, self._label_form = words, data.names, data.form
+        numbers = data.rows.numbers[data.rows.numbers < len(data.names)]
+        self.label_documents_ = np.bincount(numbers, minlength=len(data.names))
+        self._calibration = self._calibrate(data)
 
-    def _how_common(self) -> NDArray[Any]:
+    def _label_frequencies(self) -> NDArray[Any]:
         return self.label_documents_
 
-    def _calibrated(self, learned: TrainingData) -> Calibration:
+    def _calibrate(self, data: TrainingData) -> Calibration:
         """Calibrate scores to probabilities on an evenly spaced sample of the documents."""
-        n_labels = len(learned.names)
-        rows = learned.rows
+        n_labels = len(data.names)
+        rows = data.rows
         n_given = np.diff(rows.ends) - self.background
         with_labels = np.flatnonzero(n_given > 0)
         some = with_labels[:: -(-len(with_labels) // MAX_CALIBRATION_DOCUMENTS)]
         own = rows.chosen(some)
-        corpus, scorer = learned.corpus.filter(some), self.label_scorer()
+        corpus, scorer = data.corpus.filter(some), self.label_scorer()
         scores = scorer.score_all(label_shards(corpus.shards(), own), ThreadEngine())
         return calibrate(scores, scorer.shares, own.below(n_labels))
 
-    def _checked(self, X: Any, y: Any) -> TrainingData:
+    def _validate_input(self, X: Any, y: Any) -> TrainingData:
         """Validate input and hyperparameters."""
         corpus = self._corpus_to_fit(X)
         given = GivenLabels(corpus.labels, LISTS) if y is None else read_labels(y, corpus.n_documents)
-        self._validate_settings(corpus, self._problem(corpus, given))
+        self._validate_settings(corpus, self._problem_of_data(corpus, given))
         names = list(given.columns) if given.form == INDICATOR else names_in(given.lists)
         rows = rows_of_labels(given.lists, names)
         return TrainingData(corpus, names, rows.with_more(len(names), self.background), given.form)
@@ -201,7 +201,7 @@ class LabeledLDA(LabelModel):
             return f"burn_in must be a whole number of at least 0, or None, but was {self.burn_in!r}"
         return problem
 
-    def _problem(self, corpus: Corpus, given: GivenLabels) -> str | None:
+    def _problem_of_data(self, corpus: Corpus, given: GivenLabels) -> str | None:
         """Return what is wrong with the data, or None."""
         if not names_in(given.lists):
             return "no document has a label; at least one is needed"
@@ -225,8 +225,10 @@ class TrainingData(NamedTuple):
     form: str
 
 
-def _met(pairs: Pairs, counts: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+def _observed_pairs(
+    pairs: Pairs, counts: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
     """Select the word–label pairs with nonzero counts."""
-    is_met = counts > 0
-    ends = np.concatenate([[0], np.cumsum(is_met)])[pairs.ends]
-    return as_read_only(ends, np.int64), pairs.labels[is_met], counts[is_met]
+    is_observed = counts > 0
+    ends = np.concatenate([[0], np.cumsum(is_observed)])[pairs.ends]
+    return as_read_only(ends, np.int64), pairs.labels[is_observed], counts[is_observed]

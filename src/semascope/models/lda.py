@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 
 AUTO = "auto"
 COLLAPSED_BATCHES = 40
-"""Initial batches of a "vb" stream that use stochastic CVB0, unless the stream continues a fit. Half or twice as many give a lower
-bound (``python -m benchmarks streams``)."""
+"""Initial batches of a "vb" stream that use stochastic CVB0, unless the stream continues a fit. Half or twice as many give a
+lower bound (``python -m benchmarks streams``)."""
 
 
 class LDA(OnlineTopicModel):
@@ -202,7 +202,7 @@ class LDA(OnlineTopicModel):
         heldout : like X, optional
             Documents to evaluate the topics on during the fit, see `heldout_path_`. They do not affect the fit.
         """
-        corpus = self._engine().run_on_all(lambda: self._checked(X))
+        corpus = self._engine().run_on_all(lambda: self._validate_input(X))
         words = self._engine().run_on_all(lambda: self._word_prior(corpus))
         algorithm = self._algorithm_for(corpus, words)
         fitted = self._learn(algorithm, corpus, checkpoints, {"inference": self.inference}, heldout)
@@ -214,7 +214,7 @@ class LDA(OnlineTopicModel):
         self.n_documents_seen_ = int(np.count_nonzero(np.diff(corpus.rows.ends)))
         return self
 
-    def _yet_to_come(self, state: Any) -> str:
+    def _pending_phase(self, state: Any) -> str:
         return ", before variational EM began" if getattr(state, "phase", None) == COLLAPSED and self.inference == "vb" else ""
 
     def describe_fit(self) -> str:
@@ -244,7 +244,7 @@ class LDA(OnlineTopicModel):
         """Create the algorithm."""
         kind, priors = INFERENCE[self.inference], self._priors(words)
         settings = {**self._config_for(corpus), **priors, "languages": self._languages(corpus), **kind.settings_of(self)}
-        if kind.sampled is None or not _learns(priors) or not _can_be_sampled(corpus):
+        if kind.sampled is None or not _learns_priors(priors) or not _can_be_sampled(corpus):
             return kind.algorithm(**settings)
         return kind.sampled(**settings)
 
@@ -262,7 +262,7 @@ class LDA(OnlineTopicModel):
         alpha = _as_floats(self.alpha_init if learn_alpha else self.alpha)
         return {"alpha": alpha, "eta": words.prior, "learn_alpha": learn_alpha, "learn_eta": learn_eta}
 
-    def _learner(self, corpus: Corpus) -> OnlineLDA:
+    def _online_algorithm(self, corpus: Corpus) -> OnlineLDA:
         words = self._word_prior(corpus)
         if not hasattr(self, "components_"):
             self._topic_names = words.names
@@ -276,16 +276,16 @@ class LDA(OnlineTopicModel):
             self.batch_size,
             self.total_samples,
             self._engine(),
-            kind.sampled is None or not _learns(priors) or _can_be_sampled(corpus),
+            kind.sampled is None or not _learns_priors(priors) or _can_be_sampled(corpus),
             0 if self.elbo_ else kind.collapsed_batches * self.batch_size,
         )
 
-    def _known(self) -> OnlineState:
+    def _online_state(self) -> OnlineState:
         topics, (sizes,) = np.array(self.components_.T, dtype=self.dtype), np.array(self.topic_sizes_)
         return OnlineState(topics, sizes, np.array(self.alpha_), self.eta_, self.n_documents_seen_, self.doc_topics_)
 
-    def _take(self, state: OnlineState, corpus: Corpus, doc_topics: NDArray[Any]) -> None:
-        super()._take(state, corpus, doc_topics)
+    def _set_state(self, state: OnlineState, corpus: Corpus, doc_topics: NDArray[Any]) -> None:
+        super()._set_state(state, corpus, doc_topics)
         self.alpha_, self.eta_, self.topic_sizes_ = state.alpha, state.eta, state.sizes[None]
 
     def _corpus_to_learn(self, X: Any) -> Corpus:
@@ -340,7 +340,7 @@ class LDA(OnlineTopicModel):
         """
         corpus = self.to_corpus(X)
         with self._engine().open(corpus.shards()) as placed:
-            stats = placed.begin(_inferring(self, corpus))
+            stats = placed.begin(_inference_task(self, corpus))
         return math.fsum(stats.bound.sums()) if stats else 0.0
 
     def sample_assignments(self, X: Any, n_draws: int = 1, *, seed: int = 0) -> Iterator[Draw]:
@@ -388,7 +388,7 @@ class LDA(OnlineTopicModel):
         alpha = self.alpha_ if state is None else state.document_alpha
         return Completion.dirichlet(alpha, len(alpha))
 
-    def _checked(self, X: Any) -> Corpus:
+    def _validate_input(self, X: Any) -> Corpus:
         """Validate input and hyperparameters."""
         corpus = self._corpus_to_fit(X)
         self._validate_settings(corpus, None)
@@ -433,7 +433,7 @@ class LDA(OnlineTopicModel):
         return None
 
 
-def _folding(model: LDA, corpus: Corpus) -> Callable[..., Any]:
+def _fold_in_task(model: LDA, corpus: Corpus) -> Callable[..., Any]:
     """Build the task that folds in documents by EM with the prior `alpha_`."""
     dtype = model.components_.dtype
     prior, start = model.alpha_.astype(dtype), (model.alpha_ / model.alpha_.sum()).astype(dtype)
@@ -441,7 +441,7 @@ def _folding(model: LDA, corpus: Corpus) -> Callable[..., Any]:
     return partial(fold_in_shard, topics=topics, start=start, beta=dtype.type(1), factors=prior, prior=prior)
 
 
-def _inferring(model: LDA, corpus: Corpus) -> Callable[..., Any]:
+def _inference_task(model: LDA, corpus: Corpus) -> Callable[..., Any]:
     """Build the task of variational inference; exp(E[log β]) is computed for words that occur."""
     topics, languages = model._frozen_topics(), as_read_only(model._word_languages(), np.int32)
     known = expected_topics(np.unique(corpus.rows.words), topics, np.array(model.topic_sizes_), languages)
@@ -475,12 +475,12 @@ def _e_step_settings(model: LDA) -> dict[str, Any]:
 
 
 INFERENCE = {
-    "cvb0": Inference(CVB0, SampledCVB0, SCVB0, 0, lambda model: {}, "log_likelihood_", _folding),
-    "vb": Inference(SeededVB, None, VB, COLLAPSED_BATCHES, _e_step_settings, "elbo_", _inferring),
+    "cvb0": Inference(CVB0, SampledCVB0, SCVB0, 0, lambda model: {}, "log_likelihood_", _fold_in_task),
+    "vb": Inference(SeededVB, None, VB, COLLAPSED_BATCHES, _e_step_settings, "elbo_", _inference_task),
 }
 
 
-def _learns(priors: dict[str, Any]) -> bool:
+def _learns_priors(priors: dict[str, Any]) -> bool:
     """Return whether any prior is learned."""
     return bool(priors["learn_alpha"] or (priors["learn_eta"] and priors["eta"].is_flat))
 

@@ -14,7 +14,7 @@ import numpy as np
 from semascope.corpus.corpus import Corpus
 from semascope.engines.base import Engine
 from semascope.errors import InputError
-from semascope.inference.lsa import HELLINGER, measured_shard, projected_shard, rows_in_order
+from semascope.inference.lsa import HELLINGER, project_and_measure_shard, project_shard, rows_in_order
 from semascope.models.base import Model, Objective
 from semascope.models.hellinger import HellingerEstimate
 from semascope.models.layouts import space_layout
@@ -144,12 +144,12 @@ class LSA(HellingerEstimate):
         checkpoints : Checkpoints, optional
             Save checkpoints during the fit, and resume an interrupted run.
         """
-        corpus = self._engine().run_on_all(lambda: self._checked(X))
+        corpus = self._engine().run_on_all(lambda: self._validate_input(X))
         algorithm = BlockLanczos(**self._config_for(corpus), weighting=self.weighting)
         self._learn(algorithm, corpus, checkpoints)
         return self
 
-    def _checked(self, X: Any) -> Corpus:
+    def _validate_input(self, X: Any) -> Corpus:
         """Validate input and hyperparameters."""
         corpus = self._corpus_to_fit(X)
         nothing = None if corpus.n_tokens > 0 else "there is nothing to decompose: all counts are zero"
@@ -184,9 +184,9 @@ class LSA(HellingerEstimate):
         else:
             with one_thread_each():  # setting the number of threads restarts the thread pools of BLAS
                 found = self._train(algorithm, corpus, checkpoints, {"solver": self.solver}).state
-        self._keep(found, corpus)
+        self._store_results(found, corpus)
 
-    def _keep(self, found: Decomposition, corpus: Corpus) -> None:
+    def _store_results(self, found: Decomposition, corpus: Corpus) -> None:
         self.n_tokens_ = float(corpus.n_tokens)
         self.components_ = found.vectors.T
         self.word_weights_ = found.of_word
@@ -199,7 +199,7 @@ class LSA(HellingerEstimate):
     def _measure(self, corpus: Corpus, found: Decomposition) -> None:
         """Project the documents; the singular values are measured on their projection, as the solver only estimates them."""
         with self._engine().open(corpus.shards()) as placed:
-            squares = np.array(placed.begin(partial(measured_shard, **self.projection())).sums.sums())
+            squares = np.array(placed.begin(partial(project_and_measure_shard, **self.projection())).sums.sums())
             order = np.arange(len(squares)) if len(found.values) else np.argsort(-squares, kind="stable")
             self.doc_vectors_ = placed.documents(partial(rows_in_order, order=order))
         self.residuals_ = found.residuals.tolist()
@@ -212,7 +212,7 @@ class LSA(HellingerEstimate):
         self.residuals_.append(math.sqrt(left))
 
     def _write(self, path: str | Path) -> None:
-        self._settle()
+        self._ensure_alignment()
         super()._write(path)
 
     def describe_fit(self) -> str:
@@ -221,11 +221,11 @@ class LSA(HellingerEstimate):
 
     def without_documents(self) -> Self:
         """Return a shallow copy without the data of the training documents."""
-        self._settle()
+        self._ensure_alignment()
         return super().without_documents()
 
     def __getstate__(self) -> Any:
-        self._settle()
+        self._ensure_alignment()
         return {name: value for name, value in super().__getstate__().items() if name != "_fitted_to"}
 
     # --- using ---------------------------------------------------------------------------------------------------------------
@@ -238,7 +238,7 @@ class LSA(HellingerEstimate):
         """
         corpus = self.to_corpus(X)
         with self._engine().open(corpus.shards()) as placed:
-            placed.begin(partial(projected_shard, **self.projection()))
+            placed.begin(partial(project_shard, **self.projection()))
             return placed.documents(itemgetter("rows"))
 
     def similar_words(self, word: str, n: int = 10) -> list[tuple[str, float]]:

@@ -164,20 +164,20 @@ class OnlineLabeledLDA(OnlineLabelBase):
         if isinstance(X, str):
             X, y = [X], [[y] if isinstance(y, str) else y]
         self._check_settings()
-        taken = self._taken(X, y)
+        batch_data = self._to_batch(X, y)
         if not hasattr(self, "_particles"):
-            self._begin()
-        batch = LabeledBatch(taken.rows, taken.labels, len(self.label_names_))
+            self._init_particles()
+        batch = LabeledBatch(batch_data.rows, batch_data.labels, len(self.label_names_))
         self._known = None
-        run_stream(self._filter(), self._particles, [batch], self._note)
+        run_stream(self._filter(), self._particles, [batch], self._record_scores)
         return self
 
-    def _begin(self) -> None:
+    def _init_particles(self) -> None:
         """Initialize the particles."""
         self.seed_ = seed_of(self.random_state)
-        self._particles = Particles.none(self.n_particles, self._n_words_from_the_start())
+        self._particles = Particles.none(self.n_particles, self._n_initial_words())
 
-    def _note(self, particles: Particles) -> None:
+    def _record_scores(self, particles: Particles) -> None:
         self.last_log_likelihood_, self.last_tokens_ = particles.scores
 
     def _filter(self) -> ParticleFilter:
@@ -232,7 +232,7 @@ class OnlineLabeledLDA(OnlineLabelBase):
         """Number of documents with words and labels."""
         return int(self._particles.tables.numbers[N_DOCUMENTS])
 
-    def _how_common(self) -> Any:
+    def _label_frequencies(self) -> Any:
         return self.label_documents_
 
     def snapshot(self) -> Self:
@@ -263,8 +263,8 @@ class OnlineLabeledLDA(OnlineLabelBase):
         """
         if not hasattr(self, "_particles"):
             self._check_settings()
-            self._take_nothing()
-            self._begin()
+            self._init_empty()
+            self._init_particles()
         super().save(path)
 
     @classmethod

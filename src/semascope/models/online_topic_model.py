@@ -62,13 +62,15 @@ class OnlineTopicModel(TopicModel, ABC):
             msg = f"{type(self).__name__}: there are no documents to learn from."
             raise InputError(msg)
         corpus = self._engine().run_on_all(lambda: self._corpus_to_learn(X))
-        learner = self._learner(corpus)
-        state = self._known().expand_vocabulary(corpus.n_words) if hasattr(self, "components_") else learner.start(corpus)
+        learner = self._online_algorithm(corpus)
+        state = (
+            self._online_state().expand_vocabulary(corpus.n_words) if hasattr(self, "components_") else learner.start(corpus)
+        )
         rows: list[NDArray[Any]] = []
 
         def keep(state: OnlineState) -> None:
             rows.append(state.theta)
-            self._take(state, corpus, np.concatenate(rows))
+            self._set_state(state, corpus, np.concatenate(rows))
             if save_to is not None:
                 self.save(save_to)
 
@@ -76,14 +78,14 @@ class OnlineTopicModel(TopicModel, ABC):
         return self
 
     @abstractmethod
-    def _learner(self, corpus: Corpus) -> OnlineLDA:
+    def _online_algorithm(self, corpus: Corpus) -> OnlineLDA:
         """Create the online algorithm."""
 
     @abstractmethod
-    def _known(self) -> OnlineState:
+    def _online_state(self) -> OnlineState:
         """Return the state of the online algorithm."""
 
-    def _take(self, state: OnlineState, corpus: Corpus, doc_topics: NDArray[Any]) -> None:
+    def _set_state(self, state: OnlineState, corpus: Corpus, doc_topics: NDArray[Any]) -> None:
         """Set the fitted attributes and the vocabulary from a state."""
         if self._lexicon is not None and len(self._lexicon) < corpus.n_words:
             self._lexicon = corpus.lexicon

@@ -139,7 +139,7 @@ class PLSA(TopicModel):
         heldout : like X, optional
             Documents to evaluate the topics on during the fit, see `heldout_path_`. They do not affect the fit.
         """
-        corpus = self._engine().run_on_all(lambda: self._checked(X))
+        corpus = self._engine().run_on_all(lambda: self._validate_input(X))
         algorithm = self._algorithm_for(corpus)
         settings = {"algorithm": self.algorithm, "tempering": self.tempering}
         fitted = self._learn(algorithm, corpus, checkpoints, settings, heldout)
@@ -183,7 +183,7 @@ class PLSA(TopicModel):
             return Completion.maximum_likelihood(self.topic_shares_, self.tempering_)
         return Completion.maximum_likelihood(state.topic_shares, getattr(state, "beta", 1.0))
 
-    def _checked(self, X: Any) -> Corpus:
+    def _validate_input(self, X: Any) -> Corpus:
         """Validate input and hyperparameters."""
         corpus = self._corpus_to_fit(X)
         self._validate_settings(corpus, None)

@@ -47,7 +47,7 @@ def read_settings(directory: Directory, known: Sequence[str]) -> dict[str, Any]:
     if stated.get("engine") is not None or "engine" in arrays or isinstance(stated.get("analyzer"), str | int | float | dict):
         problem = "an engine or an analyzer must not be a setting"
     try:
-        settings = {} if problem else {name: _as_it_was(value) for name, value in stated.items()}
+        settings = {} if problem else {name: _from_plain(value) for name, value in stated.items()}
     except InputError as error:
         problem = str(error).rstrip(".")
     if problem:
@@ -65,11 +65,11 @@ def plain_setting(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _as_it_was(value: Any) -> Any:
+def _from_plain(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     if PRIOR not in value:
-        return {key: _as_it_was(part) for key, part in value.items()}
+        return {key: _from_plain(part) for key, part in value.items()}
     if problem := _PRIOR.problem(value[PRIOR], PRIOR):
         raise InputError(problem)
     return InformedPrior.from_dict(value[PRIOR])

@@ -55,14 +55,14 @@ class TopicModel(NamedTopics, Plots, NotebookRepr, Model):
     ) -> Fitted:
         """Train and set the fitted attributes; evaluate on the `heldout` documents, if any, after some iterations."""
         engine = self._engine()
-        judges = None if heldout is None else engine.run_on_all(lambda: self._to_model_vocabulary(heldout))
+        heldout_corpus = None if heldout is None else engine.run_on_all(lambda: self._to_model_vocabulary(heldout))
         work_dir = checkpoints.directory.parent if checkpoints else None
-        with heldout_callback(judges, corpus, engine, work_dir, self._completion_prior) as judging:
-            if checkpoints and judging and judges is not None:
-                known_by = {"heldout": judges.fingerprint}
-                checkpoints = replace(checkpoints, identity=known_by, notes={"heldout_path": judging.path})
-            fitted = self._train(algorithm, corpus, checkpoints, settings, judging)
-            self.heldout_path_ = judging.finish(fitted) if judging else []
+        with heldout_callback(heldout_corpus, corpus, engine, work_dir, self._completion_prior) as evaluator:
+            if checkpoints and evaluator and heldout_corpus is not None:
+                known_by = {"heldout": heldout_corpus.fingerprint}
+                checkpoints = replace(checkpoints, identity=known_by, notes={"heldout_path": evaluator.path})
+            fitted = self._train(algorithm, corpus, checkpoints, settings, evaluator)
+            self.heldout_path_ = evaluator.finish(fitted) if evaluator else []
         self._topic_names = ()
         self.components_ = fitted.state.topics.T
         self.topic_shares_ = fitted.state.topic_shares
@@ -73,10 +73,10 @@ class TopicModel(NamedTopics, Plots, NotebookRepr, Model):
     def _file_layout(cls) -> Layout:
         return topic_layout(cls.saved_arrays)
 
-    def _more_facts(self) -> dict[str, Any]:
+    def _extra_facts(self) -> dict[str, Any]:
         return {"topic_names": list(self._topic_names)}
 
-    def _take_more_facts(self, facts: dict[str, Any]) -> None:
+    def _read_extra_facts(self, facts: dict[str, Any]) -> None:
         self._topic_names = facts.get("topic_names", ())  # missing in models of older versions
 
     def _problem_when_loaded(self) -> str | None:

@@ -29,31 +29,31 @@ class NotebookRepr(Base):
     """Mixin that adds a table of topics or labels to the HTML representation of an estimator."""
 
     def _repr_html_inner(self) -> str:
-        return str(super()._repr_html_inner()) + _topics_of(self)
+        return str(super()._repr_html_inner()) + _topic_table(self)
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         bundle: dict[str, str] = super()._repr_mimebundle_(**options)
         if "text/html" in bundle:
-            bundle["text/html"] += _topics_of(self)
+            bundle["text/html"] += _topic_table(self)
         return bundle
 
 
-def _topics_of(model: Any) -> str:
+def _topic_table(model: Any) -> str:
     """Render a table of the largest topics; empty for an unfitted model."""
     if not model.__sklearn_is_fitted__():
         return ""
-    themes = TopicView.of(model)
-    largest = np.argsort(-themes.shares, kind="stable")[:SHOWN]
-    rows = [_row(themes, int(topic)) for topic in largest]
-    more = len(themes) - len(rows)
-    head = element("tr", *(element("th", name) for name in (themes.kind.removesuffix("s"), "share", "words")))
+    view = TopicView.of(model)
+    largest = np.argsort(-view.shares, kind="stable")[:SHOWN]
+    rows = [_row(view, int(topic)) for topic in largest]
+    more = len(view) - len(rows)
+    head = element("tr", *(element("th", name) for name in (view.kind.removesuffix("s"), "share", "words")))
     rest = element("p", f"{more:,} more; plot_topics() and plot_map() draw them") if more else None
     return element("div", element("table", element("thead", head), element("tbody", *rows)), rest)
 
 
-def _row(themes: TopicView, topic: int) -> Markup:
-    words = " ".join(themes.top_words(topic, WORDS, themes.main_language))
-    return element("tr", *(element("td", text) for text in (themes.names[topic], f"{themes.shares[topic]:.1%}", words)))
+def _row(view: TopicView, topic: int) -> Markup:
+    words = " ".join(view.top_words(topic, WORDS, view.main_language))
+    return element("tr", *(element("td", text) for text in (view.names[topic], f"{view.shares[topic]:.1%}", words)))
 
 
 def pyldavis_arguments(

@@ -49,14 +49,14 @@ class Plots:
         ndarray of matplotlib Axes
             One for each topic.
         """
-        themes = TopicView.of(self)
-        wanted = _wanted(themes, topics)
-        panels = _panels(len(wanted), n_words) if ax is None else np.atleast_1d(np.asarray(ax, dtype=object)).ravel()
-        if len(panels) != len(wanted):
-            msg = f"there are {len(wanted)} topics to draw, but {len(panels)} axes to draw them in."
+        view = TopicView.of(self)
+        selected = _select_topics(view, topics)
+        panels = _create_axes(len(selected), n_words) if ax is None else np.atleast_1d(np.asarray(ax, dtype=object)).ravel()
+        if len(panels) != len(selected):
+            msg = f"there are {len(selected)} topics to draw, but {len(panels)} axes to draw them in."
             raise InputError(msg)
-        for panel, topic in zip(panels, wanted, strict=True):
-            _draw_words(panel, themes, topic, n_words, language or themes.main_language)
+        for panel, topic in zip(panels, selected, strict=True):
+            _draw_words(panel, view, topic, n_words, language or view.main_language)
         return panels
 
     def plot_map(self, *, ax: Any = None) -> Any:
@@ -72,13 +72,13 @@ class Plots:
         matplotlib Axes
             The map.
         """
-        themes = TopicView.of(self)
+        view = TopicView.of(self)
         axes = _pyplot().subplots(figsize=(8, 8), layout="constrained")[1] if ax is None else ax
-        places, radii = topic_map(themes), map_radii(themes.shares)
+        places, radii = topic_map(view), map_radii(view.shares)
         _draw_circles(axes, places, radii)
-        _draw_names(axes, themes, places, radii)
+        _draw_names(axes, view, places, radii)
         axes.set(xlim=(0, 1), ylim=(0, 1), xticks=[], yticks=[], aspect="equal")
-        axes.set_title(f"{len(themes):,} {themes.kind} of {type(self).__name__}", color=INK)
+        axes.set_title(f"{len(view):,} {view.kind} of {type(self).__name__}", color=INK)
         for spine in axes.spines.values():
             spine.set_color("#dddddd")
         return axes
@@ -97,16 +97,16 @@ class Plots:
             Axes of the objective; held-out perplexity is on a second y-axis.
         """
         steps, name = history_of(self)
-        watched = list(getattr(self, "heldout_path_", ()))
-        if not steps and not watched:
+        heldout = list(getattr(self, "heldout_path_", ()))
+        if not steps and not heldout:
             msg = f"this {type(self).__name__} has no history: it was fitted to a stream, or its fit was interrupted."
             raise InputError(msg)
         axes = _pyplot().subplots(figsize=(7, 4.5), layout="constrained")[1] if ax is None else ax
         axes.set_xlabel("iteration")
         if steps:
             _draw_line(axes, range(1, len(steps) + 1), steps, BLUE, name)
-        if watched:
-            iterations, _, perplexities = zip(*watched, strict=True)
+        if heldout:
+            iterations, _, perplexities = zip(*heldout, strict=True)
             right = axes.twinx() if steps else axes
             _draw_line(right, iterations, perplexities, ORANGE, "held-out perplexity, own prior", "o", "--")
             if steps:
@@ -121,22 +121,22 @@ def history_of(model: Any) -> tuple[list[float], str]:
     return steps, objective.name
 
 
-def _wanted(themes: TopicView, topics: Sequence[Topic] | Topic | None) -> list[int]:
+def _select_topics(view: TopicView, topics: Sequence[Topic] | Topic | None) -> list[int]:
     """Return the indices of the selected topics."""
     if topics is None:
-        return [int(topic) for topic in np.argsort(-themes.shares, kind="stable")[:MAX_PANELS]]
+        return [int(topic) for topic in np.argsort(-view.shares, kind="stable")[:MAX_PANELS]]
     listed = [topics] if isinstance(topics, str | int | np.integer) else list(topics)
     found = []
     for topic in listed:
-        number = themes.names.index(topic) if isinstance(topic, str) and topic in themes.names else topic
-        if isinstance(number, str) or not 0 <= number < len(themes):
-            msg = f"there is no topic {topic!r}: there are {len(themes):,}, numbered from 0."
+        number = view.names.index(topic) if isinstance(topic, str) and topic in view.names else topic
+        if isinstance(number, str) or not 0 <= number < len(view):
+            msg = f"there is no topic {topic!r}: there are {len(view):,}, numbered from 0."
             raise InputError(msg)
         found.append(int(number))
     return found
 
 
-def _panels(n: int, n_words: int) -> NDArray[Any]:
+def _create_axes(n: int, n_words: int) -> NDArray[Any]:
     """Create n axes in rows of up to four."""
     across = min(max(math.ceil(math.sqrt(n)), 1), 4)
     down = max(math.ceil(n / across), 1)
@@ -148,14 +148,14 @@ def _panels(n: int, n_words: int) -> NDArray[Any]:
     return np.asarray(axes.ravel()[:n])
 
 
-def _draw_words(axes: Any, themes: TopicView, topic: int, n_words: int, language: str | None) -> None:
-    words = themes.relevant_words(topic, 1.0, n_words, language)
+def _draw_words(axes: Any, view: TopicView, topic: int, n_words: int, language: str | None) -> None:
+    words = view.relevant_words(topic, 1.0, n_words, language)
     places = np.arange(len(words))
     axes.barh(places, [word.probability for word in words], color=BLUE, height=0.72)
     axes.barh(places, [word.probability / word.lift for word in words], color=ORANGE, height=0.22)
-    axes.set_yticks(places, [_shown(word.word, 18) for word in words], fontsize=9)
+    axes.set_yticks(places, [_truncate(word.word, 18) for word in words], fontsize=9)
     axes.set_ylim(n_words - 0.4, -0.6)
-    axes.set_title(f"{_shown(themes.names[topic], 26)} · {themes.shares[topic]:.1%}", fontsize=10, loc="left", color=INK)
+    axes.set_title(f"{_truncate(view.names[topic], 26)} · {view.shares[topic]:.1%}", fontsize=10, loc="left", color=INK)
     axes.tick_params(axis="y", length=0)
     axes.tick_params(axis="x", labelsize=7, colors=GRAY)
     axes.locator_params(axis="x", nbins=4)
@@ -175,10 +175,10 @@ def _draw_circles(axes: Any, places: NDArray[np.float64], radii: NDArray[np.floa
     axes.add_collection(circles)
 
 
-def _draw_names(axes: Any, themes: TopicView, places: NDArray[np.float64], radii: NDArray[np.float64]) -> None:
+def _draw_names(axes: Any, view: TopicView, places: NDArray[np.float64], radii: NDArray[np.float64]) -> None:
     """Draw the names of the largest topics where they fit."""
-    largest = np.argsort(-themes.shares, kind="stable")[:MAX_NAMED].tolist()
-    names = [(topic, tuple(_shown(part, 24) for part in themes.short_name(topic))) for topic in largest]
+    largest = np.argsort(-view.shares, kind="stable")[:MAX_NAMED].tolist()
+    names = [(topic, tuple(_truncate(part, 24) for part in view.short_name(topic))) for topic in largest]
     for name in place_names(names, places, radii, letter=0.0112, line=0.021):
         axes.text(name.x, name.y, "\n".join(name.lines), ha="center", va="center", fontsize=8.5, color=INK, clip_on=True)
 
@@ -197,9 +197,9 @@ def _draw_line(
     axes.grid(alpha=0.25)
 
 
-def _shown(name: str, most: int) -> str:
+def _truncate(name: str, max_length: int) -> str:
     """Truncate a name and escape mathtext."""
-    short = name if len(name) <= most else name[: most - 1].rstrip() + "…"
+    short = name if len(name) <= max_length else name[: max_length - 1].rstrip() + "…"
     return short.replace("$", r"\$")
 
 

@@ -12,7 +12,7 @@ from semascope.models.display.topic_view import TopicView
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-MOST = 2000
+MAX_LANDMARKS = 2000
 """Maximum number of topics, largest first, with pairwise distances. The rest are placed relative to these landmarks."""
 FILLED = 0.22
 """Fraction of the map covered by circles."""
@@ -21,7 +21,7 @@ SMALLEST = 0.004
 STEPS = 100
 TOLERANCE = 0.001
 """Overlap up to which circles are not moved."""
-FEW = 200
+MAX_DENSE = 200
 """Number of topics up to which NumPy alone is faster than importing SciPy."""
 
 
@@ -40,20 +40,20 @@ def topic_map(model: Any) -> NDArray[np.float64]:
     ndarray of shape (n_topics, 2)
         Positions.
     """
-    themes = TopicView.of(model)
-    n = len(themes)
+    view = TopicView.of(model)
+    n = len(view)
     if n <= 2:
         return np.array([[0.5, 0.5]] * n if n < 2 else [[0.3, 0.5], [0.7, 0.5]]).reshape(n, 2)
-    largest = np.sort(np.argsort(-themes.shares, kind="stable")[:MOST])
-    squares = 2 - 2 * themes.likeness(largest, largest)
+    largest = np.sort(np.argsort(-view.shares, kind="stable")[:MAX_LANDMARKS])
+    squares = 2 - 2 * view.likeness(largest, largest)
     np.fill_diagonal(squares, 0.0)
-    vectors, values, means = _scaled(squares)
+    vectors, values, means = _classical_scaling(squares)
     places = np.empty((n, 2))
     places[largest] = vectors * np.sqrt(values)
     rest = np.setdiff1d(np.arange(n), largest)
     if len(rest):  # landmark scaling
-        places[rest] = (means - (2 - 2 * themes.likeness(rest, largest))) @ vectors / (2 * np.sqrt(np.maximum(values, 1e-12)))
-    return _spread(places, map_radii(themes.shares))
+        places[rest] = (means - (2 - 2 * view.likeness(rest, largest))) @ vectors / (2 * np.sqrt(np.maximum(values, 1e-12)))
+    return _spread_positions(places, map_radii(view.shares))
 
 
 def map_radii(shares: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -62,7 +62,7 @@ def map_radii(shares: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.maximum(np.sqrt(sizes * FILLED / np.pi), SMALLEST)
 
 
-def _scaled(squares: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def _classical_scaling(squares: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Compute the two principal axes of squared distances, their eigenvalues, and the mean squared distances."""
     means = squares.mean(axis=0)
     centered = -0.5 * (squares - means - means[:, None] + means.mean())
@@ -75,7 +75,7 @@ def _scaled(squares: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[
 def _largest_two(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Compute the two largest eigenvalues of a symmetric matrix, ascending, and their eigenvectors."""
     n = len(matrix)
-    if n <= FEW:
+    if n <= MAX_DENSE:
         values, vectors = np.linalg.eigh(matrix)
         return values[-2:], vectors[:, -2:]
     from scipy.sparse.linalg import eigsh
@@ -91,7 +91,7 @@ def _near_pairs(places: NDArray[np.float64], radii: NDArray[np.float64]) -> tupl
 
     Circles are binned by size, since the search radius of the largest would cover nearly everything.
     """
-    if len(places) <= FEW:
+    if len(places) <= MAX_DENSE:
         return np.triu_indices(len(places), 1)
     from scipy.spatial import cKDTree
 
@@ -108,7 +108,7 @@ def _near_pairs(places: NDArray[np.float64], radii: NDArray[np.float64]) -> tupl
     return np.concatenate(first), np.concatenate(second)
 
 
-def _spread(places: NDArray[np.float64], radii: NDArray[np.float64]) -> NDArray[np.float64]:
+def _spread_positions(places: NDArray[np.float64], radii: NDArray[np.float64]) -> NDArray[np.float64]:
     """Spread positions evenly, half by distance and half by rank, and move overlapping circles apart."""
     n = len(places)
     ranks = np.argsort(np.argsort(places, axis=0, kind="stable"), axis=0) / max(n - 1, 1)

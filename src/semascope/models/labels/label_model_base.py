@@ -142,7 +142,7 @@ class LabelModel(Plots, NotebookRepr, LabelPrediction):
         >>> [(found.word, found.label) for found in model.attribute("Dogs bark, cats yawn.", ["cat", "dog"])]
         [('Dogs', 'dog'), ('bark', 'dog'), ('cats', 'cat'), ('yawn', None)]
         """
-        tokens, numbers = self._located(text)
+        tokens, numbers = self._locate_tokens(text)
         if labels is None:
             labels = self.predicted_labels([text])[0]
         chosen = {self._number_of(label) for label in ([labels] if isinstance(labels, str) else labels)}
@@ -166,10 +166,10 @@ class LabelModel(Plots, NotebookRepr, LabelPrediction):
         if not is_whole(n_words) or n_words < 1:
             msg = f"n_words must be a whole number of at least 1, but was {n_words!r}."
             raise InputError(msg)
-        tokens, numbers = self._located(text)
+        tokens, numbers = self._locate_tokens(text)
         return best_passage(text, tokens, numbers, number, self.label_words_, n_words)
 
-    def _located(self, text: str) -> tuple[Tokens, NDArray[np.int32]]:
+    def _locate_tokens(self, text: str) -> tuple[Tokens, NDArray[np.int32]]:
         """Return the tokens of a text and their word indices."""
         check_is_fitted(self)
         lexicon, analyzer = self.require_lexicon(), self.analyzer_ or Analyzer()
@@ -260,10 +260,10 @@ class LabelModel(Plots, NotebookRepr, LabelPrediction):
             return f"there are {len(self.label_names_):,} label names, but word counts of {self.label_words_.n_labels:,} labels"
         return None
 
-    def _more_facts(self) -> dict[str, Any]:
+    def _extra_facts(self) -> dict[str, Any]:
         return {"label_form": self._label_form, "calibration": list(self._calibration)}
 
-    def _take_more_facts(self, facts: dict[str, Any]) -> None:
+    def _read_extra_facts(self, facts: dict[str, Any]) -> None:
         self._label_form, self._calibration = facts["label_form"], Calibration(*facts["calibration"])
 
     # --- scikit-learn --------------------------------------------------------------------------------------------------------

@@ -59,7 +59,7 @@ class OnlineLabelBase(LabelModel):
 
     # --- documents -----------------------------------------------------------------------------------------------------------
 
-    def _taken(self, X: Any, y: Any) -> NumberedBatch:
+    def _to_batch(self, X: Any, y: Any) -> NumberedBatch:
         """Validate and index documents and their labels; an error leaves the model unchanged."""
         begun, X = "label_names_" in vars(self), coerce_input(X)
         if isinstance(X, Source):
@@ -76,14 +76,14 @@ class OnlineLabelBase(LabelModel):
             msg = f"{type(self).__name__}: {problem}."
             raise InputError(msg)
         n_documents = X.n_documents if isinstance(X, Corpus) else len(X) if of_texts else np.shape(X)[0]
-        given = self._given(X, y, n_documents)
-        rows = self._counted(X) if of_texts else self._of_matrix(X, begun=begun)
+        given = self._parse_labels(X, y, n_documents)
+        rows = self._count_words(X) if of_texts else self._rows_from_matrix(X, begun=begun)
         if not begun:
-            self._take_nothing(given.form)
+            self._init_empty(given.form)
         self.n_documents_seen_ += n_documents
-        return NumberedBatch(rows, self._numbered(given))
+        return NumberedBatch(rows, self._assign_label_ids(given))
 
-    def _given(self, X: Any, y: Any, n_documents: int) -> GivenLabels:
+    def _parse_labels(self, X: Any, y: Any, n_documents: int) -> GivenLabels:
         if y is None and isinstance(X, Corpus):
             return GivenLabels(X.labels, LISTS)
         given = read_labels([None] * n_documents if y is None else y, n_documents)
@@ -91,14 +91,14 @@ class OnlineLabelBase(LabelModel):
             return given._replace(form=LISTS)
         return given
 
-    def _counted(self, X: Any) -> CSR:
+    def _count_words(self, X: Any) -> CSR:
         """Count the words of texts or a corpus, and extend the vocabulary."""
         if self._words is None:
             own = X.analyzer if isinstance(X, Corpus) else None
             self._words = GrowingWords(self.analyzer or (own if isinstance(own, Analyzer) else Analyzer()))
             self.analyzer_ = self._words.analyzer
         if isinstance(X, Corpus):
-            rows = self._whole(X.rows)
+            rows = self._check_whole_counts(X.rows)
             numbers = as_read_only(self._words.numbers_of(X.words), np.int32)
             rows = read_only(CSR(*renumber(*rows, numbers, len(self._words))))
         else:
@@ -106,15 +106,15 @@ class OnlineLabelBase(LabelModel):
         self.n_features_in_ = len(self._words)
         return rows
 
-    def _of_matrix(self, X: Any, *, begun: bool) -> CSR:
+    def _rows_from_matrix(self, X: Any, *, begun: bool) -> CSR:
         rows, _ = rows_of_matrix(self._validated(X, reset=not begun))
         if not begun:
             self.analyzer_ = None
             names = getattr(self, "feature_names_in_", None)
             self._names_of_columns = None if names is None else Lexicon.of(list(names))
-        return self._whole(read_only(rows))
+        return self._check_whole_counts(read_only(rows))
 
-    def _whole(self, rows: CSR) -> CSR:
+    def _check_whole_counts(self, rows: CSR) -> CSR:
         if not is_splittable(rows.counts):
             msg = (
                 f"{type(self).__name__}: tokens are processed one by one, so counts must be whole numbers up to "
@@ -123,7 +123,7 @@ class OnlineLabelBase(LabelModel):
             raise InputError(msg)
         return rows
 
-    def _numbered(self, given: GivenLabels) -> LabelRows:
+    def _assign_label_ids(self, given: GivenLabels) -> LabelRows:
         """Return label indices, and extend the label set."""
         rows: list[list[int]] = []
         if (given.lists.list.len() > MAX_LABELS).any():
@@ -139,7 +139,7 @@ class OnlineLabelBase(LabelModel):
         self.label_documents_ = counted
         return LabelRows(as_read_only(np.cumsum([0, *map(len, rows)]), np.int64), as_read_only(numbers, np.int32))
 
-    def _take_nothing(self, form: str = LISTS) -> None:
+    def _init_empty(self, form: str = LISTS) -> None:
         """Initialize an empty label set and, for texts, an empty vocabulary."""
         if not hasattr(self, "n_features_in_"):
             self._words = GrowingWords(self.analyzer or Analyzer())
@@ -148,7 +148,7 @@ class OnlineLabelBase(LabelModel):
         self.label_documents_ = np.zeros(0, np.int64)
         self.stream_ = getattr(self, "stream_", {})
 
-    def _n_words_from_the_start(self) -> int:
+    def _n_initial_words(self) -> int:
         """Return the number of columns of a matrix; 0 for texts."""
         return 0 if self._words is not None else self.n_features_in_
 

@@ -141,10 +141,10 @@ class Calibration(NamedTuple):
 DEFAULT = Calibration(-6.2, 15.5, 5.9, 0.54, 0.41)
 """Calibration of models without training documents at hand, fitted to the training documents of Reuters (ModApte)."""
 
-HOLD = np.array([1.0, 0.01, 0.1, 1.0])
+PRECISION = np.array([1.0, 0.01, 0.1, 1.0])
 """Precision of the Gaussian prior of each coefficient around its default."""
 
-FEW = 100
+THRESHOLD_WEIGHT = 100
 """Weight of the default threshold, in documents."""
 
 NEWTON_STEPS = 20
@@ -167,7 +167,7 @@ def calibrate(scores: Scores, shares: NDArray[np.float64], labels: LabelRows) ->
     found = DEFAULT._replace(**dict(zip(Calibration._fields, beta.tolist(), strict=False)))
     best = _best_threshold(found.probabilities(scores, shares)[is_candidate], truth, len(labels.numbers))
     n = len(scores.labels)
-    return found._replace(threshold=(n * best + FEW * DEFAULT.threshold) / (n + FEW))
+    return found._replace(threshold=(n * best + THRESHOLD_WEIGHT * DEFAULT.threshold) / (n + THRESHOLD_WEIGHT))
 
 
 def _best_threshold(p: NDArray[np.float64], truth: NDArray[np.float64], n_true: int) -> float:
@@ -184,13 +184,13 @@ def _logistic(table: NDArray[np.float64], truth: NDArray[np.float64], start: NDA
 
     def loss(beta: NDArray[np.float64]) -> float:
         logits = np.einsum("nf,f->n", table, beta)
-        return float((np.logaddexp(0, logits) - truth * logits).sum() + HOLD @ (beta - start) ** 2 / 2)
+        return float((np.logaddexp(0, logits) - truth * logits).sum() + PRECISION @ (beta - start) ** 2 / 2)
 
     beta, now = start, loss(start)
     for _ in range(NEWTON_STEPS):
         p = 1 / (1 + np.exp(-np.clip(np.einsum("nf,f->n", table, beta), -500, 500)))
-        gradient = np.einsum("nf,n->f", table, truth - p) - HOLD * (beta - start)
-        curvature = np.einsum("nf,n,ng->fg", table, p * (1 - p), table) + np.diag(HOLD)
+        gradient = np.einsum("nf,n->f", table, truth - p) - PRECISION * (beta - start)
+        curvature = np.einsum("nf,n,ng->fg", table, p * (1 - p), table) + np.diag(PRECISION)
         step = np.linalg.solve(curvature, gradient)
         while (then := loss(beta + step)) > now and np.abs(step).max() > 1e-9:
             step = step / 2
@@ -227,7 +227,7 @@ class LabelPrediction(Model):
         Each document is folded in over the background and the 30 labels whose words are most similar to its own. A document
         without known words gets `label_shares_`.
         """
-        scores, _ = self._scored(self.to_corpus(X))
+        scores, _ = self._score_corpus(self.to_corpus(X))
         n_candidates, n_labels = scores.labels.shape[1], len(self.label_names_)
         shares = np.zeros((len(scores.labels), self.label_words_.n_labels))
         documents, places = np.nonzero(scores.labels >= 0)
@@ -243,7 +243,7 @@ class LabelPrediction(Model):
         label, and the frequency of the label. It is calibrated in `fit` on the training documents, after subtracting their own
         contributions. Online models use a default calibration from news.
         """
-        scores, common = self._scored(self.to_corpus(X))
+        scores, common = self._score_corpus(self.to_corpus(X))
         found = np.zeros((len(scores.labels), len(self.label_names_)))
         documents, places = np.nonzero(scores.labels >= 0)
         p = self._calibration.probabilities(scores, common)
@@ -261,11 +261,11 @@ class LabelPrediction(Model):
 
     def predicted_labels(self, X: Any) -> list[list[str]]:
         """Return the predicted labels as lists of names, whatever the form of the labels in `fit`."""
-        return self._predicted(self.to_corpus(X))
+        return self._predict_labels(self.to_corpus(X))
 
-    def _predicted(self, corpus: Corpus) -> list[list[str]]:
+    def _predict_labels(self, corpus: Corpus) -> list[list[str]]:
         """Return the predicted labels of documents, most probable first."""
-        return [[self.label_names_[label] for label in labels] for labels in self.choose_labels(*self._scored(corpus))]
+        return [[self.label_names_[label] for label in labels] for labels in self.choose_labels(*self._score_corpus(corpus))]
 
     def choose_labels(self, scores: Scores, common: NDArray[np.float64]) -> list[list[int]]:
         """Return the indices of the predicted labels for scored documents, most probable first."""
@@ -278,7 +278,7 @@ class LabelPrediction(Model):
             found.append(taken or ([] if self._label_form in (LISTS, INDICATOR) else most_common))
         return found
 
-    def _scored(self, corpus: Corpus) -> tuple[Scores, NDArray[np.float64]]:
+    def _score_corpus(self, corpus: Corpus) -> tuple[Scores, NDArray[np.float64]]:
         """Return the scored candidates of documents, and the label frequencies."""
         scorer = self.label_scorer()
         return scorer.score_all(corpus.shards(), self._engine()), scorer.shares
@@ -290,8 +290,8 @@ class LabelPrediction(Model):
 
     def label_scorer(self) -> Scorer:
         """Create the scorer of documents, which can be reused."""
-        return Scorer.of(self.label_words_, self._how_common(), self.alpha)
+        return Scorer.of(self.label_words_, self._label_frequencies(), self.alpha)
 
-    def _how_common(self) -> NDArray[Any]:
+    def _label_frequencies(self) -> NDArray[Any]:
         """Return the frequency of each label, by default its number of tokens."""
         return self.label_words_.sizes[: len(self.label_names_)]

@@ -107,9 +107,9 @@ class InformedPrior:
         if wrong and wrong.category is not None:
             msg = f"{found.by_name[wrong.category].place}: {wrong.sentence}."
             raise InputError(msg)
-        if n := len(found.passed_over):
+        if n := len(found.skipped):
             entries = "1 entry" if n == 1 else f"{n:,} entries"
-            sentence = f"prior: skipped {entries} with conditions or unknown categories, the first in {found.passed_over[0]}"
+            sentence = f"prior: skipped {entries} with conditions or unknown categories, the first in {found.skipped[0]}"
             warnings.warn(sentence, MissingWordsWarning, stacklevel=2)
         prior = cls(words, strength, base, own)
         object.__setattr__(prior, "_source", str(path))
@@ -234,7 +234,7 @@ def _resolved(priors: Sequence[InformedPrior], finders: Sequence[WordFinder], n_
         if not parts:
             having = [prior for prior in priors if name in prior.categories]
             words = dict.fromkeys(word for prior in having for word in prior.categories[name])
-            msg = f"{_sources(having)}: no word of category {name!r} is in the vocabulary: {_some(list(words))}."
+            msg = f"{_sources(having)}: no word of category {name!r} is in the vocabulary: {_join_words(list(words))}."
             raise InputError(msg)
         topics.append(parts)
     _warn_missing(found)
@@ -255,7 +255,7 @@ def _missing(found: Sequence[Mapping[str, NDArray[Any]]]) -> tuple[str, ...]:
 def _warn_missing(found: Sequence[Mapping[str, NDArray[Any]]]) -> None:
     if missing := _missing(found):
         n_words, verb = len({word for of_words in found for word in of_words}), "is" if len(missing) == 1 else "are"
-        sentence = f"prior: {len(missing):,} of {n_words:,} words {verb} not in the vocabulary: {_some(missing)}"
+        sentence = f"prior: {len(missing):,} of {n_words:,} words {verb} not in the vocabulary: {_join_words(missing)}"
         warnings.warn(sentence, MissingWordsWarning, stacklevel=2)
 
 
@@ -278,7 +278,7 @@ def _word_prior(base: float, topics: Sequence[Sequence[tuple[NDArray[Any], float
     return WordPrior(base, ends, of_topic[order], extra[order], guides=True)
 
 
-def _some(words: Sequence[str]) -> str:
+def _join_words(words: Sequence[str]) -> str:
     more = len(words) - NAMED_AT_MOST
     return ", ".join(words[:NAMED_AT_MOST]) + (f" and {more:,} more" if more > 0 else "")
 

@@ -25,10 +25,10 @@ class WordList:
 
 @dataclass
 class WordLists:
-    """Categories of a file; `passed_over` lists unusable entries."""
+    """Categories of a file; `skipped` lists unusable entries."""
 
     by_name: dict[str, WordList] = field(default_factory=dict)
-    passed_over: list[str] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
 
     def add(self, new: WordList) -> None:
         """Add a category; names must be unique."""
@@ -152,7 +152,7 @@ def _read_dic(path: Path, text: str) -> WordLists:
             raise SourceError(msg)
         usable = [by_number[number] for number in map(_number, codes) if number in by_number]
         if len(usable) < len(codes) or not is_word(word):
-            found.passed_over.append(f"{place}: {line.strip()}")
+            found.skipped.append(f"{place}: {line.strip()}")
         for category in usable if is_word(word) else []:
             category.words.append(word)
     return found
