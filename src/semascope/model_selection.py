@@ -54,7 +54,7 @@ def hold_out(corpus: Corpus, share: float, seed: int) -> Split:
         raise InputError(msg)
     train, heldout = corpus.split(share, seed=seed)
     if not train.n_documents or not heldout.n_documents:
-        purpose = "judge by" if train.n_documents else "learn from"
+        purpose = "evaluate on" if train.n_documents else "train on"
         msg = f"holding out a share of {share:g} of {corpus.n_documents:,} documents leaves none to {purpose}."
         raise InputError(msg)
     return Split(corpus, share, seed, train, heldout)
@@ -178,8 +178,8 @@ def sweep(
     max_topics = min(split.train.n_documents, split.train.n_words)
     if topics and max(topics) > max_topics:
         msg = (
-            f"{max(topics)} topics are more than the data can tell apart: with {split.train.n_documents:,} documents to learn "
-            f"from and {split.train.n_words:,} words, ask for at most {max_topics}."
+            f"{max(topics)} topics are too many for the data: with {split.train.n_documents:,} training documents "
+            f"and {split.train.n_words:,} words, use at most {max_topics}."
         )
         raise InputError(msg)
     for n_topics in topics:

@@ -421,7 +421,7 @@ def test_stop_words_that_are_not_utf_8_are_refused(build, as_lines, tmp_path):
 @pytest.mark.parametrize("topics", [11, 61, 1_000_000_000])
 def test_more_topics_than_the_data_can_carry_are_refused(run, corpus, tmp_path, topics):
     complaint = run("fit", corpus, tmp_path / "model", "--topics", topics).complaint
-    assert f"{topics} topics are more than the data can tell apart" in complaint
+    assert f"{topics} topics are too many for the data" in complaint
     assert "at most 10" in complaint
     assert not (tmp_path / "model").exists()
     assert not checkpoint_of(tmp_path / "model").exists()

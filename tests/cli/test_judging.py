@@ -159,9 +159,9 @@ def test_sweep_refuses_before_the_first_fit_what_would_fail_after_it(run, corpus
         return complaint
 
     monkeypatch.setattr("semascope.model_selection._try", lambda *a: pytest.fail("fitted"))
-    assert "10 words, ask for at most 10" in refused("--topics", "2,40")
+    assert "10 words, use at most 10" in refused("--topics", "2,40")
     assert "must lie between 0 and 1" in refused("--heldout", 1)
-    assert "leaves none to judge by" in refused("--heldout", 0.001)
+    assert "leaves none to evaluate on" in refused("--heldout", 0.001)
     assert "no such folder" in refused("--out", tmp_path / "nowhere" / "sweep.png")
     assert "is a semascope model" in refused("--out", model, "--overwrite")
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
@@ -219,7 +219,7 @@ def test_what_a_watched_fit_suggests_after_ctrl_c_leads_to_the_same_end(run, cor
 def test_a_watched_fit_refuses_before_it_starts_what_would_fail_after_it(run, corpus, tmp_path):
     fit = ["fit", corpus, tmp_path / "model", "--topics", 2]
     assert "must lie between 0 and 1, but was 2." in run(*fit, "--watch-heldout", 2).complaint
-    assert "leaves none to judge by" in run(*fit, "--watch-heldout", 0.001).complaint
+    assert "leaves none to evaluate on" in run(*fit, "--watch-heldout", 0.001).complaint
     assert ".png, .svg or .pdf" in run(*fit, "--watch-heldout", 0.1, "--heldout-plot", tmp_path / "x.txt").complaint
     assert "is a folder" in run(*fit, "--watch-heldout", 0.1, "--heldout-plot", picture_folder(tmp_path)).complaint
     alone = run(*fit, "--heldout-plot", tmp_path / "x.png")

@@ -80,8 +80,8 @@ def test_what_cannot_be_done_is_said_in_a_sentence(run, labeled, model, corpus, 
     assert (
         "does not know the label 'mony'; did you mean 'money'?" in run("attribute", labeled, "a", "--label", "mony").complaint
     )
-    assert "holds PLSA, which knows no labels" in run("predict", model, source).complaint
-    assert "holds PLSA, which knows no labels" in run("attribute", model, "a").complaint
+    assert "holds PLSA, which has no labels" in run("predict", model, source).complaint
+    assert "holds PLSA, which has no labels" in run("attribute", model, "a").complaint
     assert "whose topics are labels" in run("infer", labeled, source).complaint
     assert "whose topics are labels" in run("edit", labeled, tmp_path / "new", "--remove", "0").complaint
     assert run("attribute", labeled, "unheard").code == 1

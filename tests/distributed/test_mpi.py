@@ -136,7 +136,7 @@ main()
 
 def test_what_is_wrong_for_all_ranks_is_said_once(corpus_path, tmp_path):
     for arguments, sentence in (
-        ((corpus_path, tmp_path / "m", "--topics", "100000"), "more than the data can tell apart"),
+        ((corpus_path, tmp_path / "m", "--topics", "100000"), "too many for the data"),
         ((tmp_path / "nowhere", tmp_path / "m"), "there is no such directory"),
     ):
         ran = mpirun(3, "-m", "semascope", "fit", *arguments, "--engine", "mpi")

@@ -192,7 +192,7 @@ def test_a_saved_model_is_the_same_model(tmp_path):
         ({"alpha": 0}, 'alpha must be "auto" or a number above 0, but was 0'),
         ({"alpha": "learn"}, "alpha must be \"auto\" or a number above 0, but was 'learn'"),
         ({"alpha": float("nan")}, 'alpha must be "auto" or a number above 0, but was nan'),
-        ({"eta": -1.0}, "eta must be a number above 0, an array of such, or an InformedPrior, but was -1.0"),
+        ({"eta": -1.0}, "eta must be a number above 0, an array of these or an InformedPrior, but was -1.0"),
         ({"n_components": 0}, "n_components must be a whole number of at least 1, but was 0"),
     ],
 )

@@ -204,7 +204,7 @@ def test_words_that_no_topic_has_seen_and_tiny_priors_do_no_harm():
         ({"inference": "gibbs"}, "inference must be one of cvb0, vb, but was 'gibbs'"),
         ({"alpha": [0.1, 0.2, 0.3]}, "alpha must be 2 numbers above 0, one for each topic, but was [0.1, 0.2, 0.3]"),
         ({"alpha": [0.1, -0.2]}, "alpha must be 2 numbers above 0, one for each topic, but was [0.1, -0.2]"),
-        ({"eta": 0.0}, "eta must be a number above 0, an array of such, or an InformedPrior, but was 0.0"),
+        ({"eta": 0.0}, "eta must be a number above 0, an array of these or an InformedPrior, but was 0.0"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused_in_a_sentence(settings, sentence):

@@ -313,7 +313,7 @@ def test_topics_that_are_not_as_large_as_they_state_are_refused(tmp_path, name):
     content = io.BytesIO()
     np.save(content, topics)
     replace_file(tmp_path / "m", "topics.npy", content.getvalue())
-    with pytest.raises(FormatError, match=r"manifest\.json: the words of each topic do not sum to one"):
+    with pytest.raises(FormatError, match=r"manifest\.json: the word probabilities of each topic do not sum to one"):
         ss.load(tmp_path / "m")
 
 

@@ -113,7 +113,7 @@ def test_the_figure_of_merit_weighs_bits_of_parameters_against_bits_of_distance(
         (
             np.eye(3),
             {"n_components": 4},
-            "LSA: 4 dimensions are more than the data can tell apart: with 3 documents and 3 words",
+            "LSA: 4 dimensions are too many for the data: with 3 documents and 3 words",
         ),
         (np.eye(3), {"n_components": 0}, "LSA: n_components must be a whole number of at least 1, but was 0."),
         (

@@ -37,9 +37,9 @@ def test_a_share_outside_0_and_1_is_refused(corpus, share):
 
 def test_documents_must_be_left_on_both_sides():
     two = Corpus.from_texts(["one text", "another text"])
-    with pytest.raises(InputError, match=r"^holding out a share of 0.1 of 2 documents leaves none to judge by.$"):
+    with pytest.raises(InputError, match=r"^holding out a share of 0.1 of 2 documents leaves none to evaluate on.$"):
         hold_out(two, 0.1, 0)
-    with pytest.raises(InputError, match="leaves none to learn from"):
+    with pytest.raises(InputError, match="leaves none to train on"):
         hold_out(two, 0.9, 0)
 
 
@@ -100,7 +100,7 @@ def test_a_sweep_gives_each_trial_as_it_is_finished(corpus):
 
 def test_more_topics_than_the_data_can_tell_apart_are_refused_before_the_first_fit(corpus):
     split = hold_out(corpus, 0.2, 1)
-    with pytest.raises(InputError, match="ask for at most 480"):
+    with pytest.raises(InputError, match="use at most 480"):
         next(sweep(lambda **settings: pytest.fail("fitted"), split, [2, 5000], seeds=[0]))
 
 

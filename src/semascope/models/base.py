@@ -130,7 +130,7 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         >>> model = PLSA(2, random_state=0).fit(["cats purr", "dogs bark", "cats", "dogs"])
         >>> corpus = model.to_corpus(["dogs and parrots bark"])
         >>> corpus.n_words, corpus.n_tokens
-        (4, 2)
+        (4, 2.0)
         """
         check_is_fitted(self)
         return self._to_model_vocabulary(X)
@@ -186,8 +186,8 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         max_components = min(corpus.n_documents, corpus.n_words)
         if self.n_components > max_components:
             return (
-                f"{self.n_components} {self.kind} are more than the data can tell apart: with {corpus.n_documents:,} documents "
-                f"and {corpus.n_words:,} words, ask for at most {max_components}"
+                f"{self.n_components} {self.kind} are too many for the data: with {corpus.n_documents:,} documents "
+                f"and {corpus.n_words:,} words, use at most {max_components}"
             )
         return None
 

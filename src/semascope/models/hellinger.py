@@ -104,7 +104,7 @@ class HellingerEstimate(Model):
             found = placed.begin(task)
         log_likelihood, n_tokens = found.sums.sums() if found else (0.0, 0.0)
         if n_tokens == 0:
-            msg = "there is no document with words that the model knows, and enough of them."
+            msg = "no document has enough words that the model knows."
             raise InputError(msg)
         return log_likelihood, n_tokens
 

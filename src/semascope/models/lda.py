@@ -302,7 +302,7 @@ class LDA(OnlineTopicModel):
     def _problem_when_loaded(self) -> str | None:
         languages = self._word_languages() if len(self.topic_sizes_) > 1 else None
         if not are_distributions(self.components_.T, languages):
-            return "the words of each topic do not sum to one, as its size states"
+            return "the word probabilities of each topic do not sum to one"
         return super()._problem_when_loaded()
 
     def transform(self, X: Any) -> NDArray[Any]:

@@ -45,7 +45,7 @@ def load_topics(path: str | Path, *, or_labels: bool = False) -> Any:
     what, other = "which has no topics", f"semascope neighbors {path} WORD"
     if model.kind == LABELS:
         what, other = "whose topics are labels", f"semascope topics {path}"
-    msg = f"{path}: holds {type(model).__name__}, {what}; look at it with: {other}"
+    msg = f"{path}: holds {type(model).__name__}, {what}; to show it, run: {other}"
     raise InputError(msg)
 
 
@@ -53,6 +53,6 @@ def load_labels(path: str | Path) -> Any:
     """Load a model with labels."""
     model = load(path)
     if model.kind != LABELS:
-        msg = f"{path}: holds {type(model).__name__}, which knows no labels; fit one that does: semascope fit … --model labeled"
+        msg = f"{path}: holds {type(model).__name__}, which has no labels; fit one that has: semascope fit … --model labeled"
         raise InputError(msg)
     return model

@@ -102,10 +102,10 @@ def test_case_counts_where_the_analyzer_keeps_it():
         ({"a": ["god", 3]}, {}, "but has 3 in it"),
         ({"a": (word for word in ["god"])}, {}, "category 'a' must be a list of words, but was <generator"),
         ({"a": ["god", " "]}, {}, "but has ' ' in it"),
-        ({"a": ["*"]}, {}, "'*' must have letters before the *"),
-        ({"a": ["na*sa"]}, {}, "'na*sa' must have letters before the *, and the * at its end"),
+        ({"a": ["*"]}, {}, "'*' must have letters before a single *"),
+        ({"a": ["na*sa"]}, {}, "'na*sa' must have letters before a single * at its end"),
         ({"a": ["\ud800"]}, {}, "is not valid Unicode"),
-        ({"a": ["x", "y"], "b": ["y", "x"]}, {}, "categories 'a' and 'b' have the very same words"),
+        ({"a": ["x", "y"], "b": ["y", "x"]}, {}, "categories 'a' and 'b' have the same words"),
         ({"": ["x"]}, {}, "a topic's name must have letters"),
         ({7: ["x"]}, {}, "a topic's name must be a string, but was 7"),
         ({"topic 7": ["x"]}, {}, "is how a topic without a name is shown"),
@@ -117,7 +117,7 @@ def test_case_counts_where_the_analyzer_keeps_it():
         ({"a": ["x"]}, {"base": -1}, "base must be a number above 0, but was -1"),
         ({"a": ["x"]}, {"base": 10**400}, "base must be a number above 0"),
         ({"a": ["x"]}, {"strengths": {"a": 0.001}}, "strength must be above the base"),
-        ({"a": ["x"]}, {"strengths": {"b": 1}}, "there is a strength, but no category 'b'"),
+        ({"a": ["x"]}, {"strengths": {"b": 1}}, "strengths has an unknown category 'b'"),
     ],
 )
 def test_contradictions_are_refused_in_a_sentence(categories, settings, sentence):
@@ -161,7 +161,7 @@ def test_a_number_an_array_and_a_prior_are_all_taken_for_eta():
 @pytest.mark.parametrize(
     ("eta", "sentence"),
     [
-        (0, "eta must be a number above 0, an array of such, or an InformedPrior, but was 0."),
+        (0, "eta must be a number above 0, an array of these or an InformedPrior, but was 0."),
         (float("inf"), "eta must be a number above 0"),
         (True, "but was True"),
         ("auto", "but was 'auto'"),
@@ -249,8 +249,8 @@ def test_files_in_other_encodings_are_read_when_they_are_named(from_file):
         ("a.txt", "a: x\n\nb:\n", "a.txt, line 3: there are no words after 'b:'."),
         ("a.txt", "a: x\na: y\n", "a.txt, line 2: there are two categories 'a'; rename one of them."),
         ("a.txt", "a: x\n: y\n", "a.txt, line 2: a topic's name must have letters"),
-        ("a.txt", "a: x y\nb: y, x\n", "a.txt, line 2: categories 'a' and 'b' have the very same words."),
-        ("a.txt", "a: x\nb: *\n", "a.txt, line 2: in category 'b', '*' must have letters before the *"),
+        ("a.txt", "a: x y\nb: y, x\n", "a.txt, line 2: categories 'a' and 'b' have the same words."),
+        ("a.txt", "a: x\nb: *\n", "a.txt, line 2: in category 'b', '*' must have letters before a single *"),
         ("a.txt", b"\x00\x01\x02", "a.txt, line 1: a topic's name must be one line of letters"),
         ("a.json", "", "a.json, line 1: is not valid JSON (Expecting value)."),
         ("a.json", '{"a":\n ["x",]}', "a.json, line 2: is not valid JSON ("),

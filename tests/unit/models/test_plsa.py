@@ -87,7 +87,7 @@ def test_a_matrix_of_zeros_is_no_disaster():
     [
         ({"n_components": 0}, "n_components must be a whole number of at least 1, but was 0"),
         ({"n_components": 2.5}, "n_components must be a whole number"),
-        ({"n_components": 50}, "50 topics are more than the data can tell apart"),
+        ({"n_components": 50}, "50 topics are too many for the data"),
         ({"n_components": 2, "max_iter": 0}, "max_iter must be"),
         ({"n_components": 2, "tol": -1}, "tol must be"),
         ({"n_components": 2, "tol": None}, "tol must be a number of at least 0, but was None"),

@@ -277,7 +277,7 @@ def test_settings_that_make_no_sense_are_refused_in_a_sentence(settings, sentenc
 
 def test_a_model_of_a_matrix_without_words_cannot_learn_from_texts():
     model = ss.LDA(2, random_state=0).partial_fit(random_counts(0))
-    with pytest.raises(InputError, match="cannot learn from texts: give it a matrix"):
+    with pytest.raises(InputError, match="cannot learn from texts: pass a matrix"):
         model.partial_fit(TEXTS)
     with pytest.raises(ValueError, match="features"):
         model.partial_fit(random_counts(0)[:, :-1])

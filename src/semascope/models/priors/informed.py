@@ -189,7 +189,7 @@ def word_prior(eta: Any, lexicon: Lexicon | None, analyzers: Analyzers | None, n
         return Resolved(WordPrior.flat(float(eta), n_words))
     table = _as_table(eta)
     if table is None:
-        msg = f"eta must be a number above 0, an array of such, or an InformedPrior, but was {eta!r}."
+        msg = f"eta must be a number above 0, an array of these or an InformedPrior, but was {eta!r}."
         raise InputError(msg)
     if table.shape not in ((n_words,), (n_topics, n_words)):
         msg = (

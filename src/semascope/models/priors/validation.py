@@ -74,7 +74,7 @@ def find_contradiction(categories: Any, strength: Any, base: Any, strengths: Map
         if not problem and name in strengths:
             problem = _strength_problem(strengths[name], base)
         if not problem and (twin := seen.setdefault(frozenset(words), name)) != name:
-            problem = f"categories {twin!r} and {name!r} have the very same words"
+            problem = f"categories {twin!r} and {name!r} have the same words"
         if problem:
             return Contradiction(name, problem)
     return None
@@ -86,7 +86,7 @@ def _problem_of_all(categories: Any, strength: Any, base: Any, strengths: Mappin
     if not is_positive(base):
         return f"base must be a number above 0, but was {base!r}"
     if unknown := set(strengths) - set(categories):
-        return f"there is a strength, but no category {min(unknown, key=str)!r}"
+        return f"strengths has an unknown category {min(unknown, key=str)!r}"
     return _strength_problem(strength, base)
 
 
@@ -105,7 +105,7 @@ def _words_problem(name: str, words: Any) -> str | None:
         if not isinstance(word, str) or not word.strip():
             return f"category {name!r} must be a list of words, but has {word!r} in it"
         if not is_word(word.strip()):
-            return f"in category {name!r}, {word!r} must have letters before the *, and the * at its end"
+            return f"in category {name!r}, {word!r} must have letters before a single * at its end"
         try:
             word.encode()
         except UnicodeEncodeError:
