@@ -53,6 +53,6 @@ def load_labels(path: str | Path) -> Any:
     """Load a model with labels."""
     model = load(path)
     if model.kind != LABELS:
-        msg = f"{path}: holds {type(model).__name__}, which has no labels; fit one that has: semascope fit … --model labeled"
+        msg = f"{path}: holds {type(model).__name__}, which has no labels; fit a label model: semascope fit … --model labeled"
         raise InputError(msg)
     return model

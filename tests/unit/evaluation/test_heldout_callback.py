@@ -124,7 +124,7 @@ def test_texts_and_matrices_judge_as_well():
 
 @pytest.mark.parametrize("heldout", [["zebra giraffe"], ["cat"], []])
 def test_documents_that_nothing_can_be_judged_by_are_refused_before_the_fit(heldout, monkeypatch):
-    monkeypatch.setattr(EM, "begin", None)
+    monkeypatch.setattr(EM, "init_shard", None)
     corpus = Corpus.from_texts(["cat dog", "dog cat tax"])
     given = heldout or corpus.filter([])
     with pytest.raises(InputError, match="at least two words that the model knows"):

@@ -254,7 +254,7 @@ def test_a_snippet_is_the_passage_that_shows_the_label(model):
 
 def test_models_that_do_not_count_single_words_say_so():
     pairs = LabeledLDA(max_iter=2).fit(Corpus.from_texts(TEXTS, labels=LABELS, analyzer=Analyzer(ngrams=(1, 2))))
-    with pytest.raises(InputError, match="runs of several words"):
+    with pytest.raises(InputError, match="n-grams or several languages"):
         pairs.attribute("a text")
     without_words = LabeledLDA(max_iter=2).fit([[1, 2], [2, 1]], ["a", "b"])
     with pytest.raises(InputError, match="fitted on a matrix without words"):

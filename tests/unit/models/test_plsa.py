@@ -19,7 +19,7 @@ def model():
 def test_no_words_of_a_topic_cannot_be_shown():
     model = ss.PLSA(2, random_state=0, max_iter=2).fit(["cat dog", "tax law"])
     for n in (0, -1, 2.5):
-        with pytest.raises(InputError, match="at least one word of each topic"):
+        with pytest.raises(InputError, match="n must be a whole number of at least 1"):
             model.top_words(n)
 
 

@@ -154,5 +154,5 @@ def test_a_stream_of_several_languages_is_refused():
     model = ss.PolylingualLDA(2, random_state=0).fit(texts)
     with pytest.raises(InputError, match="partial_fit learns from one language, but there are 2: en, de"):
         model.partial_fit(texts)
-    with pytest.raises(InputError, match="streams are learned in one language"):
+    with pytest.raises(InputError, match="partial_fit learns from one language"):
         ss.PolylingualLDA(2, random_state=0).partial_fit(texts)
