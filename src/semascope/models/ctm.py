@@ -144,7 +144,7 @@ class CorrelatedTopicModel(TopicModel):
 
         Unknown words are ignored; a document without known words gets softmax(μ).
         """
-        corpus = self._corpus_to_use(X)
+        corpus = self.to_corpus(X)
         prior = Normal(np.array(self.mean_), np.array(self.covariance_))
         with self._engine().open(corpus.shards()) as placed:
             placed.begin(partial(infer_shard, prior=prior, topics=self._frozen_topics()))
