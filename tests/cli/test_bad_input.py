@@ -163,7 +163,7 @@ def test_a_text_that_is_not_a_string_is_named_by_its_line(build, built, as_lines
     contents = as_lines(GOOD, {"text": text}, GOOD)
     assert f"line 2: field 'text' should be a string, but is {found}" in build(contents).complaint
     ran = build(contents, "--skip-bad")
-    assert "Left out 1 bad record" in ran.err
+    assert "Skipped 1 bad record" in ran.err
     assert len(built()) == 2
 
 
@@ -206,7 +206,7 @@ def test_a_broken_line_is_named_by_its_number(build, as_lines, tmp_path, line):
 def test_a_broken_line_can_be_left_out_and_is_counted(build, built, as_lines, line):
     ran = build(as_lines({"id": "a", **GOOD}, line, {"id": "c", **GOOD}), "--skip-bad")
     assert ran.code == 0
-    assert "Left out 1 bad record" in ran.err
+    assert "Skipped 1 bad record" in ran.err
     assert "line 2" in ran.err
     assert built().ids.to_list() == ["a", "c"]
 
@@ -218,7 +218,7 @@ def test_a_broken_line_in_a_later_block_is_named_by_its_number(build, as_lines):
 
 def test_many_broken_lines_are_counted_but_not_all_listed(build, built, as_lines):
     ran = build(as_lines(GOOD, *["{broken"] * 1500), "--skip-bad")
-    assert "Left out 1,500 bad records" in ran.err
+    assert "Skipped 1,500 bad records" in ran.err
     assert len(ran.err.splitlines()) < 10
     assert len(built()) == 1
 
@@ -253,7 +253,7 @@ def test_a_line_that_is_not_utf_8_is_named_by_its_number(build, built, as_lines,
     complaint = build(contents).complaint
     assert "line 2: not UTF-8" in complaint
     assert "0xe9" in complaint
-    assert "Left out 1 bad record" in build(contents, "--skip-bad").err
+    assert "Skipped 1 bad record" in build(contents, "--skip-bad").err
     assert len(built()) == 2
 
 
@@ -614,4 +614,4 @@ def test_the_demo_writes_over_nothing_foreign(run, tmp_path, foreign, monkeypatc
 
 def test_a_file_where_a_directory_is_expected_is_told_with_what_makes_one(run, source, tmp_path):
     complaint = run("fit", source, tmp_path / "model").complaint
-    assert complaint.startswith(f"{source}: expected a semascope corpus, but this is a file. Make one with: semascope build")
+    assert complaint.startswith(f"{source}: expected a semascope corpus, but this is a file. Create one with: semascope build")

@@ -96,7 +96,7 @@ def test_build_keeps_ids_texts_labels_and_the_fields_asked_for(run, source, tmp_
 def test_build_says_when_no_document_has_a_field_that_was_asked_for(run, source, tmp_path):
     ran = run("build", source, tmp_path / "corpus", "--keep", "author,auhtor,date")
     assert ran.code == 0
-    assert ran.err == "No document has the field 'auhtor' that --keep names.\n"
+    assert ran.err == "--keep: no document has the field 'auhtor'.\n"
 
 
 def test_build_reads_fields_under_other_names(run, as_lines, tmp_path):
@@ -146,7 +146,9 @@ def test_build_leaves_out_the_stop_words_of_a_language(run, as_lines, tmp_path):
     assert run("build", tmp_path / "source.jsonl", tmp_path / "corpus", "--stop-words", "german").code == 0
     assert set(Corpus.open(tmp_path / "corpus").vocabulary) == {"hund", "katze"}
     complaint = run("build", tmp_path / "source.jsonl", tmp_path / "other", "--stop-words", "nepali").complaint
-    assert complaint.startswith("nepali: no file of stop words, nor a language that has them; these have: arabic, catalan,")
+    assert complaint.startswith(
+        "nepali: neither a file of stop words nor a language with built-in stop words (arabic, catalan,"
+    )
 
 
 def test_build_overwrites_only_when_it_is_told_to(run, source, corpus):
@@ -394,7 +396,7 @@ def test_infer_gives_documents_of_unknown_words_the_overall_shares(run, model, a
     assert [document["topics"] for document in ran.json] == [shares, shares]
     assert [document["topic"] for document in ran.json] == [None, None], "not that of any document"
     assert [line.split()[-1] for line in run("infer", model, new).out.splitlines()[1:3]] == ["–", "–"]
-    assert ran.err == "The model knows no word of 2 documents: nothing can be said of them.\n"
+    assert ran.err == "No word of the model's vocabulary in 2 documents.\n"
 
 
 @pytest.mark.parametrize("name", ["a:cat:1", "[bold]1", "[/red]", "\\"])

@@ -83,8 +83,8 @@ def test_what_cannot_be_done_is_answered_and_nothing_is_written(run, model, tmp_
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ([], "there is nothing to change; give --rename, --merge or --remove."),
-        (["--rename", "space"], "--rename takes a topic and its name, as in 3=space, not 'space'."),
+        ([], "nothing to change; use --rename, --merge or --remove."),
+        (["--rename", "space"], "--rename takes TOPIC=NAME, e.g. 3=space, not 'space'."),
         (["--rename", "1=x", "--rename", "1=y"], "--rename names a topic twice."),
     ],
 )

@@ -46,7 +46,7 @@ def test_info_shows_lengths_words_labels_languages_and_years(run, as_lines, tmp_
     assert "median 8" in out
     assert "longest 8" in out
     assert lines_with(out, "the █", " 6")
-    assert "in all once: 6 words (67%)" in out
+    assert "occurring once: 6 words (67%)" in out
     assert lines_with(out, "a █", " 1")
     assert "1 document without" in out
     assert lines_with(out, "english █", "66.7%")

@@ -19,7 +19,7 @@ PNG = b"\x89PNG"
 
 def test_evaluate_finds_the_corpus_of_a_model_and_says_that_it_was_fitted_to_it(run, model, corpus):
     ran = run("evaluate", model)
-    assert "the 60 documents that it was fitted to: their perplexity is not held-out, and flatters it." in ran.out
+    assert "the 60 documents that it was fitted to: perplexity is not held-out and is optimistic." in ran.out
     table = " ".join(ran.out.split())
     assert "perplexity, not held-out, own prior" in table
     assert "perplexity, not held-out, common prior (0.1 per topic)" in table
@@ -31,7 +31,7 @@ def test_evaluate_finds_the_corpus_of_a_model_and_says_that_it_was_fitted_to_it(
 
 def test_evaluate_says_when_the_corpus_is_another_one(run, model, source, tmp_path):
     run("build", source, tmp_path / "other", "--max-features", 9)
-    assert "judged by 60 documents of another corpus than it was fitted to." in run("evaluate", model, tmp_path / "other").out
+    assert "evaluated on 60 documents of a corpus it was not fitted to." in run("evaluate", model, tmp_path / "other").out
 
 
 def test_evaluate_gives_json_to_programs(run, model, corpus):
@@ -89,7 +89,7 @@ def test_evaluate_suggests_to_try_other_numbers_of_topics_with_the_same_model(ru
 
 def test_sweep_shows_a_row_for_each_number_of_topics_and_suggests_one(run, corpus):
     ran = run("sweep", corpus, "--topics", "2,1,3", "--max-iter", 20)
-    assert "PLSA, learned from 54 documents and judged by 6 held out" in ran.out
+    assert "PLSA, fitted to 54 documents and evaluated on 6 held out" in ran.out
     rows = [line.split() for line in ran.out.splitlines() if line.split()[:2] in (["1", "0"], ["2", "0"], ["3", "0"])]
     assert [row[0] for row in rows] == ["1", "2", "3"]
     assert "Suggested: 2 topics – the " in ran.out
@@ -183,7 +183,7 @@ def test_a_watched_fit_learns_from_the_rest_and_tells_how_it_went(run, corpus, t
     options = ["--topics", 2, "--watch-heldout", 0.2, "--heldout-plot", tmp_path / "heldout.png"]
     ran = run("fit", corpus, tmp_path / "model", *options)
     assert ran.code == 0
-    assert ran.err == "12 documents are held out; the topics are learned from the other 48.\n"
+    assert ran.err == "12 documents are held out; the model is fitted to the other 48.\n"
     model = load(tmp_path / "model")
     assert len(model.doc_topics_) == 48
     for iteration, _, perplexity in model.heldout_path_:
@@ -198,7 +198,7 @@ def test_a_watched_fit_learns_from_the_rest_and_tells_how_it_went(run, corpus, t
 def test_evaluate_finds_the_documents_held_out_of_a_watched_fit(run, corpus, tmp_path):
     run("fit", corpus, tmp_path / "model", "--topics", 2, "--watch-heldout", 0.2, "--seed", 3)
     ran = run("evaluate", tmp_path / "model")
-    assert "judged by the 12 documents held out of its fit." in ran.out
+    assert "evaluated on the 12 documents held out of the fit." in ran.out
     assert "held-out perplexity, own prior" in ran.out
     assert "held-out perplexity, common prior (0.1 per topic)" in " ".join(ran.out.split())
     (report,) = run("evaluate", tmp_path / "model", corpus, "--json").json

@@ -119,7 +119,7 @@ def test_records_in_other_languages_are_left_out_when_told_to(run, build, tmp_pa
     )
     ran = build("--languages", "de", "--skip-bad")
     assert ran.code == 0
-    assert ran.err.startswith("Left out 1 bad record:\n")
+    assert ran.err.startswith("Skipped 1 bad record:\n")
 
 
 def test_a_language_that_is_not_there_is_named_with_those_that_are(build, tmp_path):
@@ -132,7 +132,10 @@ def test_a_language_that_is_not_there_is_named_with_those_that_are(build, tmp_pa
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["--languages", "en,tlh", "--stop-words", "auto"], "tlh: no file of stop words, nor a language that has them; these"),
+        (
+            ["--languages", "en,tlh", "--stop-words", "auto"],
+            "tlh: neither a file of stop words nor a language with built-in stop words (",
+        ),
         (
             ["--languages", "en,de", "--texts", "text"],
             "no line has a field 'text'; the fields are id, texts. Name the field of the texts",
@@ -150,15 +153,15 @@ def test_what_cannot_be_built_is_refused_in_a_sentence(build, options, sentence)
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["--stop-words", "auto"], "--stop-words auto needs to know the languages: name them with --languages."),
+        (["--stop-words", "auto"], "--stop-words auto requires --languages."),
         (
             ["--languages", "en,de", "--stop-words", "fr=french"],
             "--stop-words takes LANGUAGE=… with one of the languages en, de",
         ),
         (["--languages", "en,de", "--text", "body"], "--text takes LANGUAGE=… with one of the languages en, de, not 'body'."),
         (["--languages", "en,de", "--text", "en=body"], "--text names no field for 'de'; give one for each language"),
-        (["--text", "body", "--texts", "texts"], "give only one of them."),
-        (["--ngrams", "²"], "--ngrams takes one whole number or two, as in 1,2, not '²'."),
+        (["--text", "body", "--texts", "texts"], "--texts and --text are mutually exclusive"),
+        (["--ngrams", "²"], "--ngrams takes one or two integers, e.g. 1,2, not '²'."),
     ],
 )
 def test_options_that_make_no_sense_are_answered(build, options, sentence):
@@ -180,4 +183,4 @@ def test_counts_are_in_no_languages(run, tmp_path):
     (tmp_path / "a.csv").write_text("row,column,count\na,x,1\n")
     options = ["--triples", "row,column,count", "--languages", "en,de"]
     complaint = run("build", tmp_path / "a.csv", tmp_path / "c", *options).complaint
-    assert complaint == f"{tmp_path / 'a.csv'}: --languages and --texts are for texts, but this is a source of counts."
+    assert complaint == f"{tmp_path / 'a.csv'}: --languages and --texts do not apply to a source of counts."

@@ -91,10 +91,10 @@ def test_counterparts_need_a_model_of_several_languages(run, model, corpus):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["--prior-strength", "5"], "--prior-strength needs --prior"),
+        (["--prior-strength", "5"], "--prior-strength requires --prior"),
         (["--prior", "no-such-file.txt"], "no-such-file.txt"),
         (["--prior", "a.txt", "--prior", "b.txt"], "--prior takes one file, or one for each language"),
-        (["--prior", "a.txt", "--eta", "auto"], "--eta auto does not go with --prior"),
+        (["--prior", "a.txt", "--eta", "auto"], "--eta auto cannot be combined with --prior"),
         (["--alpha", "0"], 'alpha must be "auto" or a number above 0'),
         (["--alpha", "-1"], 'alpha must be "auto" or a number above 0'),
         (["--eta", "none"], '--eta takes "auto" or a number'),
@@ -136,7 +136,7 @@ def test_the_e_step_of_variational_em_has_options(run, corpus, tmp_path):
     assert (model.max_doc_update_iter, model.doc_tol) == (7, 0.01)
     refused = run("fit", corpus, tmp_path / "cvb0", "--model", "lda", "--doc-tol", 0.01)
     assert refused.code == 2
-    assert "--doc-tol is about the E-step of --inference vb." in refused.err
+    assert "--doc-tol applies to the E-step of --inference vb only." in refused.err
 
 
 def test_info_shows_the_bound_and_the_priors(run, corpus, tmp_path):

@@ -45,7 +45,7 @@ def test_what_is_neither_is_said(run, lsa, corpus):
 def test_topics_are_not_looked_for_in_lsa(run, lsa, model, tmp_path):
     for command in (["topics", lsa], ["evaluate", lsa], ["edit", lsa, tmp_path / "new", "--remove", "0"]):
         assert "holds LSA, which has no topics" in run(*command).complaint
-    assert "neighbors are shown of LSA" in run("neighbors", model, "bank").complaint
+    assert "neighbors requires LSA" in run("neighbors", model, "bank").complaint
 
 
 def test_info_shows_dimensions(run, lsa):

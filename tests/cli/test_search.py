@@ -257,7 +257,7 @@ def test_queries_are_read_from_standard_input_one_a_line(run, news, monkeypatch)
     monkeypatch.setattr("sys.stdin", io.StringIO("gold mines\n\n  zebra\nwheat harvest\n"))
     ran = run("search", news, "-", "-k", 1, "--json")
     assert [(line["query"], line["id"]) for line in ran.json] == [("gold mines", "a"), ("wheat harvest", "c")]
-    assert ran.err == "None of the words is in the index: zebra.\n"
+    assert ran.err == "No word of the query is in the index: zebra.\n"
     monkeypatch.setattr("sys.stdin", io.StringIO("gold mines\nwheat harvest\n"))
     ran = run("search", news, "-", "-k", 1)
     assert [line for line in ran.out.splitlines() if line in ("gold mines", "wheat harvest")] == ["gold mines", "wheat harvest"]
@@ -266,7 +266,7 @@ def test_queries_are_read_from_standard_input_one_a_line(run, news, monkeypatch)
 
 def test_standard_input_without_queries_is_said_to_be_empty(run, news, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO("\n \n"))
-    assert run("search", news, "-").complaint == "standard input: there are no queries; expected one on each line."
+    assert run("search", news, "-").complaint == "standard input: no queries; expected one per line."
 
 
 def test_unknown_words_are_named_when_others_are_found(run, news):
@@ -279,17 +279,17 @@ def test_unknown_words_are_named_when_others_are_found(run, news):
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (["zebra yak"], "None of the words is in the index: zebra, yak."),
-        (["the of and"], "The query has no words to look for: all are stop words, or too short."),
-        (["gold", "--where", "label=zebra"], "Nothing was found: no document is as --where wants it."),
-        (["--like", "a", "--where", "date>=1999"], "Nothing was found: no document is as --where wants it."),
+        (["zebra yak"], "No word of the query is in the index: zebra, yak."),
+        (["the of and"], "The query has no searchable words: all are stop words or too short."),
+        (["gold", "--where", "label=zebra"], "No results: no document matches --where."),
+        (["--like", "a", "--where", "date>=1999"], "No results: no document matches --where."),
         (
             ["gold", "--by", "bm25", "--where", "label=grain"],
-            "Nothing was found: none of the documents that --where wants fits by bm25.",
+            "No results: no document that matches --where also matches by bm25.",
         ),
         (
             ["--like", "a", "--by", "bm25", "--where", "label=grain"],
-            "Nothing was found: none of the documents that --where wants fits by bm25.",
+            "No results: no document that matches --where also matches by bm25.",
         ),
     ],
     ids=str,
@@ -345,7 +345,7 @@ def test_labels_and_languages_have_no_limits(run, news, field):
 
 @pytest.mark.parametrize("arguments", [[], ["gold", "--like", "a"], ["--like", "a", "--language", "de"]], ids=str)
 def test_either_a_query_or_a_document_is_looked_for(run, news, arguments):
-    assert "say what to look for: either QUERY" in usage_of(run("search", news, *arguments))
+    assert "expected either QUERY" in usage_of(run("search", news, *arguments))
 
 
 @pytest.mark.parametrize("command", [["search", "gold"], ["evaluate-search", "queries", "qrels"]], ids=str)
@@ -378,8 +378,8 @@ def test_similarities_are_judged_side_by_side(run, index, queries, qrels):
     assert ["by", "MAP", "P@5", "Rprec", "nDCG@10", "p", "against", "bm25", "queries/s"] in lines
     assert [line[0] for line in lines[3:8]] == ["bm25", "lsa", "hybrid", "lda", "kl"]
     assert "3 queries with relevant documents" in ran.out
-    assert "Queries that are empty, for which nothing is found: 1 of 4." in ran.err
-    assert "Queries without relevant documents, which are left out: 1 of 4." in ran.err
+    assert "Empty queries, without results: 1 of 4." in ran.err
+    assert "Queries without relevant documents, skipped: 1 of 4." in ran.err
     assert ran.next_commands[0].startswith(f"semascope evaluate-search {index} {queries} {qrels} --by ")
 
 
@@ -417,7 +417,7 @@ def test_runs_made_elsewhere_are_compared_with_those_of_the_index(run, index, qu
     ran = run("evaluate-search", index, queries, qrels, "--by", "lsa", "--run-in", tmp_path / "other.run", "--json")
     assert [line.get("by", line.get("run")) for line in ran.json] == ["lsa", str(tmp_path / "other.run")]
     assert [line["baseline"] for line in ran.json] == ["lsa", "lsa"]
-    assert f"Queries for which nothing was found in {tmp_path / 'other.run'}: 2 of 3." in ran.err
+    assert f"Queries without results in {tmp_path / 'other.run'}: 2 of 3." in ran.err
     options = ["--run-in", tmp_path / "other.run", "--baseline", tmp_path / "other.run"]
     assert "p against" in run("evaluate-search", index, queries, qrels, *options).out
 
@@ -440,13 +440,13 @@ def test_queries_may_be_trec_topics(run, index, qrels, tmp_path):
 
 def test_queries_without_any_judgment_are_refused(run, index, qrels, as_lines, tmp_path):
     (tmp_path / "others.jsonl").write_text(as_lines({"id": "77", "text": "cat"}))
-    wanted = f"{qrels}: calls no document relevant to any of the queries; do their ids belong together?"
+    wanted = f"{qrels}: no relevant documents for any of the queries; check that the query ids match."
     assert run("evaluate-search", index, tmp_path / "others.jsonl", qrels).complaint == wanted
 
 
 def test_queries_that_are_all_empty_are_refused(run, index, qrels, as_lines, tmp_path):
     (tmp_path / "empty.jsonl").write_text(as_lines({"id": "1", "text": ""}, {"id": "2", "text": " "}))
-    wanted = f"{tmp_path / 'empty.jsonl'}: there are no queries that say anything."
+    wanted = f"{tmp_path / 'empty.jsonl'}: all queries are empty."
     assert run("evaluate-search", index, tmp_path / "empty.jsonl", qrels).complaint == wanted
 
 
@@ -479,7 +479,7 @@ def test_what_cannot_be_judged_is_answered_with_a_sentence(run, index, queries, 
 def test_options_that_do_not_go_together_are_answered_with_the_usage(run, index, queries, qrels, tmp_path):
     written = tmp_path / "x.run"
     written.write_text("1 Q0 doc0 1 2.5 me\n")
-    assert "give INDEX, QUERIES and QRELS" in usage_of(run("evaluate-search", index, qrels))
+    assert "expected INDEX, QUERIES and QRELS" in usage_of(run("evaluate-search", index, qrels))
     assert "are for an index" in usage_of(run("evaluate-search", qrels, "--run-in", written, "--by", "lsa"))
     assert "say which with --by" in usage_of(run("evaluate-search", index, queries, qrels, "--run", written))
     nowhere = ["--by", "lsa", "--run", tmp_path / "no" / "x.run"]

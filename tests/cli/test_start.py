@@ -87,4 +87,6 @@ def test_what_was_deferred_is_the_real_module_when_it_is_used(tmp_path):
 def test_a_directory_that_is_not_there_is_answered_with_what_makes_one(run, tmp_path, command, kind, made_by):
     nowhere = tmp_path / "nowhere"
     said = run(*command.format(nowhere).split()).complaint
-    assert said == f"{nowhere}: expected a semascope {kind}, but there is no such directory. Make one with: semascope {made_by}"
+    assert (
+        said == f"{nowhere}: expected a semascope {kind}, but there is no such directory. Create one with: semascope {made_by}"
+    )

@@ -106,8 +106,8 @@ def feed(monkeypatch, tmp_path):
 def test_a_stream_is_learned_and_said_what_came_of_it(run, feed, tmp_path):
     feed(*documents(300))
     ran = run("stream", tmp_path / "m", *SETTINGS)
-    assert "297 documents learned now, 297 in all, with 2 labels; the model is saved." in ran.out
-    assert f"3 bad lines set aside in {tmp_path / 'm.stream' / 'bad-lines.jsonl'}." in ran.out
+    assert "297 documents learned, 297 in all, with 2 labels; model saved." in ran.out
+    assert f"3 bad lines written to {tmp_path / 'm.stream' / 'bad-lines.jsonl'}." in ran.out
     assert "pets" in ran.out
     assert "cats" in ran.out
     follow = f"semascope stream {tmp_path / 'm'} --input FILE --follow"
@@ -243,7 +243,7 @@ def test_settings_that_the_model_was_not_made_with_are_refused(run, feed, tmp_pa
     run("stream", tmp_path / "m", *SETTINGS)
     assert run("stream", tmp_path / "m", *SETTINGS).code == 0
     complaint = run("stream", tmp_path / "m", "--particles", 4).complaint
-    assert "was made with n_particles=3, which --particles cannot change" in complaint
+    assert "was created with n_particles=3, which --particles cannot change" in complaint
 
 
 def test_two_processes_cannot_learn_into_one_model(run, feed, tmp_path):
@@ -277,7 +277,7 @@ def test_a_file_that_grows_and_is_rotated_is_followed(tmp_path):
         code, said = learner.end(signal.SIGTERM)
     assert code == 130
     assert "was replaced by another file" in said
-    assert "interrupted; 8 documents learned now, 8 in all" in said
+    assert "interrupted; 8 documents learned, 8 in all" in said
     assert ss.load(tmp_path / "m").n_documents_seen_ == 8
 
 
@@ -285,8 +285,8 @@ def test_ctrl_c_saves_and_leaves(tmp_path):
     with streaming(tmp_path / "m") as learner:
         learner.send(*documents(5))
         learner.wait_for(5)
-        assert learner.end(signal.SIGINT) == (130, f"semascope: {tmp_path / 'm'}: interrupted; 5 documents learned now, "
-                                                   "5 in all, with 2 labels; the model is saved.\n")  # fmt: skip
+        assert learner.end(signal.SIGINT) == (130, f"semascope: {tmp_path / 'm'}: interrupted; 5 documents learned, "
+                                                   "5 in all, with 2 labels; model saved.\n")  # fmt: skip
     assert ss.load(tmp_path / "m").n_documents_seen_ == 5
     assert not [*(tmp_path / "m.stream").glob("journal-*")]
 

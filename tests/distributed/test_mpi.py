@@ -202,7 +202,7 @@ def test_fingerprint_names_what_results_depend_on():
 def test_without_mpirun_there_is_one_rank_and_that_is_said(corpus_path, tmp_path, alone):
     command = [sys.executable, "-m", "semascope", "fit", corpus_path, tmp_path / "m", *SETTINGS, "--engine", "mpi"]
     ran = subprocess.run([*map(str, command)], capture_output=True, text=True, check=True, env=os_environ())
-    assert "There is one MPI rank only; for more, start with: mpirun" in ran.stderr
+    assert "Running with a single MPI rank; for more, use: mpirun" in ran.stderr
     assert same(load(tmp_path / "m"), alone)
 
 

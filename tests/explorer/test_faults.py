@@ -344,7 +344,7 @@ def test_the_command_serves_until_it_is_interrupted(fitted):
         assert len(httpx.get(address + "api/topics", timeout=180).json()["topics"]) == 3
         process.send_signal(signal.SIGINT)
         assert process.wait(30) == 0
-        assert "no longer served" in process.stderr.read()
+        assert "server stopped" in process.stderr.read()
     finally:
         process.kill()
         process.wait()

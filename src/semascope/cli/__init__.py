@@ -1,1 +1,1 @@
-"""The command line: one file for each command. Heavy imports wait until the arguments have been read."""
+"""Command-line interface: one file per command. Heavy imports are deferred until the arguments are parsed."""

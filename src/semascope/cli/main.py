@@ -1,4 +1,4 @@
-"""Entry point: gathers the commands."""
+"""Entry point: registers the commands."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def _print_version(value: bool) -> None:
 @app.callback()
 def options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and stop.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    """See meaning in text: build a corpus, find its topics, look at and search by them, infer those of new documents."""
+    """Topic models and semantic search: build a corpus, fit a model, infer topics, search and explore."""
 
 
 def main() -> None:
     """Run the command line."""
-    # Arrow's own allocator takes hold of far more address space than it uses, which counts where data are limited (ulimit -d).
+    # Arrow's own allocator reserves far more address space than it uses, which matters under ulimit -d.
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     app()

@@ -17,30 +17,30 @@ def counterparts(
     corpus: Annotated[
         Path, input_directory("CORPUS", "corpus", "build SOURCE CORPUS", "Corpus with documents in both languages.")
     ],
-    source: Annotated[str, typer.Option("--from", metavar="CODE", help="Language of the documents to find counterparts of.")],
-    target: Annotated[str, typer.Option("--to", metavar="CODE", help="Language to find them in.")],
-    top: Annotated[int, typer.Option(min=1, help="Counterparts to show of each document.")] = 3,
-    limit: Annotated[int, typer.Option(min=1, help="Documents to show in the table; --json gives all.")] = 20,
+    source: Annotated[str, typer.Option("--from", metavar="CODE", help="Source language.")],
+    target: Annotated[str, typer.Option("--to", metavar="CODE", help="Target language.")],
+    top: Annotated[int, typer.Option(min=1, help="Number of counterparts per document.")] = 3,
+    limit: Annotated[int, typer.Option(min=1, help="Maximum number of documents in the table; --json prints all.")] = 20,
     as_json: AsJson = False,
 ) -> None:
-    """Find, for documents of CORPUS in one language, those in another that are about the same, by the topics of MODEL."""
+    """Find the most similar documents of CORPUS in another language, by the topics of MODEL."""
     from semascope.corpus.corpus import Corpus
     from semascope.models.loading import load_topics
 
     fitted, opened = load_topics(model), Corpus.open(corpus)
     if len(fitted.languages_) < 2:
-        message = f"{model} has topics in one language only; fit a corpus of several with --model lda."
+        message = f"{model}: has topics in one language only; fit a multilingual corpus with --model lda."
         raise typer.BadParameter(message)
-    asked, among = opened.in_language(source), opened.in_language(target)
-    wanted = asked if as_json else asked.filter(range(min(limit, len(asked))))
-    found = fitted.counterparts(wanted, among, top).select("id", "rank", "counterpart_id", "likeness")
+    sources, targets = opened.in_language(source), opened.in_language(target)
+    queried = sources if as_json else sources.filter(range(min(limit, len(sources))))
+    found = fitted.counterparts(queried, targets, top).select("id", "rank", "counterpart_id", "likeness")
     if as_json:
         for row in found.iter_rows(named=True):
             print_json({**row, "likeness": round(row["likeness"], 6)})
         return
     _show(found, source, target)
-    if len(asked) > limit:
-        console().print(f"and {len(asked) - limit:,} more documents", style="dim")
+    if len(sources) > limit:
+        console().print(f"and {len(sources) - limit:,} more documents", style="dim")
     print_next_step(
         ["semascope", "counterparts", model, corpus, "--from", source, "--to", target, "--json", Shell("> counterparts.jsonl")]
     )
@@ -52,7 +52,7 @@ def _show(found: Any, source: str, target: str) -> None:
 
     table = Table(box=None, header_style="bold")
     table.add_column(f"document ({source})", style="cyan")
-    table.add_column(f"most alike ({target})")
+    table.add_column(f"most similar ({target})")
     for name, rows in found.group_by("id", maintain_order=True):
         lines = (f"{row['likeness']:4.2f}  {row['counterpart_id']}" for row in rows.iter_rows(named=True))
         table.add_row(str(name[0]), Group(*lines))

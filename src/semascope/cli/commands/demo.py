@@ -15,10 +15,12 @@ SENTENCE = "Send an e-mail message over an encrypted socket and parse the header
 
 @command
 def demo(
-    directory: Annotated[Path, typer.Argument(metavar="DIRECTORY", help="Where to put its corpus and model.")] = Path("demo"),
+    directory: Annotated[Path, typer.Argument(metavar="DIRECTORY", help="Directory for the corpus and the model.")] = Path(
+        "demo"
+    ),
     topics: Annotated[int, typer.Option(min=1, help="Number of topics.")] = 20,
 ) -> None:
-    """Find the topics of Python's own standard library, from the docstrings on this machine."""
+    """Fit a topic model to the docstrings of Python's standard library."""
     from rich.console import Group
 
     from semascope import workflow

@@ -15,31 +15,32 @@ from semascope.cli.render.terminal import console, print_next_step
 def edit(
     model: ModelPath,
     out: Annotated[
-        Path | None, typer.Argument(metavar="OUT", help="Model directory to write; to rename topics, MODEL itself will do.")
+        Path | None,
+        typer.Argument(metavar="OUT", help="Model directory to write; renaming alone may also update MODEL in place."),
     ] = None,
     rename: Annotated[
-        list[str] | None, typer.Option(metavar="TOPIC=NAME", help="Give a topic a name; nothing after the = takes it away.")
+        list[str] | None, typer.Option(metavar="TOPIC=NAME", help="Rename a topic; an empty NAME removes its name.")
     ] = None,
     merge: Annotated[
-        list[str] | None, typer.Option(metavar="TOPIC,TOPIC[=NAME]", help="Make one topic of several, with a name if you like.")
+        list[str] | None, typer.Option(metavar="TOPIC,TOPIC[=NAME]", help="Merge topics into one, optionally with a name.")
     ] = None,
     remove: Annotated[
-        list[str] | None, typer.Option(metavar="TOPIC,TOPIC", help="Leave topics out; the others get what they had.")
+        list[str] | None, typer.Option(metavar="TOPIC,TOPIC", help="Remove topics; their weight goes to the others.")
     ] = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Rename, merge and remove topics of MODEL. Say which by the numbers or names that they have in MODEL.
+    """Rename, merge and remove topics of MODEL, by the numbers or names they have in MODEL.
 
-    Every option may be repeated: semascope edit model better --rename 3=space --rename 5=faith --merge 2,7=cars --remove 9
+    Options may be repeated: semascope edit model better --rename 3=space --rename 5=faith --merge 2,7=cars --remove 9
     """
-    renamed = dict(_renaming(one) for one in rename or ())
+    renamed = dict(_parse_rename(one) for one in rename or ())
     if len(renamed) < len(rename or ()):
         message = "--rename names a topic twice."
         raise typer.BadParameter(message)
-    merges = [_merging(one) for one in merge or ()]
+    merges = [_parse_merge(one) for one in merge or ()]
     removed = [topic for listed in remove or () for topic in _topics(listed)]
     if not (renamed or merges or removed):
-        message = "there is nothing to change; give --rename, --merge or --remove."
+        message = "nothing to change; use --rename, --merge or --remove."
         raise typer.BadParameter(message)
     from semascope import workflow
     from semascope.models.editing import Merge
@@ -51,15 +52,15 @@ def edit(
     print_next_step(["semascope", "topics", target], ["semascope", "infer", target, "SOURCE"])
 
 
-def _renaming(option: str) -> tuple[int | str, str | None]:
+def _parse_rename(option: str) -> tuple[int | str, str | None]:
     topic, equals, name = option.partition("=")
     if not equals:
-        message = f"--rename takes a topic and its name, as in 3=space, not {option!r}."
+        message = f"--rename takes TOPIC=NAME, e.g. 3=space, not {option!r}."
         raise typer.BadParameter(message)
     return _topic(topic), name.strip() or None
 
 
-def _merging(option: str) -> tuple[list[int | str], str | None]:
+def _parse_merge(option: str) -> tuple[list[int | str], str | None]:
     topics, _, name = option.partition("=")
     return _topics(topics), name.strip() or None
 

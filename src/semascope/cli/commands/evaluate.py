@@ -14,27 +14,27 @@ from semascope.models.registry import KINDS, entry_of
 if TYPE_CHECKING:
     from semascope.model_selection import Report
 
-SHOWN = 3
-"""Topics to show of the least and of the most coherent."""
+N_SHOWN = 3
+"""Number of topics to show, of both the least and the most coherent."""
 
 
 @command
 def evaluate(
     model: ModelPath,
     corpus: Annotated[
-        Path | None, typer.Argument(metavar="CORPUS", help="Corpus directory; by default the one it was fitted to.")
+        Path | None, typer.Argument(metavar="CORPUS", help="Corpus directory; by default, the one the model was fitted to.")
     ] = None,
-    words: Annotated[int, typer.Option(min=2, help="Top words of each topic to judge coherence by.")] = 10,
+    words: Annotated[int, typer.Option(min=2, help="Number of top words per topic for coherence.")] = 10,
     as_json: AsJson = False,
 ) -> None:
-    """Say how good MODEL is: held-out perplexity, coherence and diversity of its topics."""
+    """Evaluate MODEL: held-out perplexity, coherence and diversity of its topics."""
     from semascope import model_selection as judging
     from semascope.corpus.corpus import Corpus
     from semascope.models.loading import load_topics
 
     fitted = load_topics(model, or_labels=True)
     opened = judging.own_corpus(fitted) if corpus is None else Corpus.open(corpus)
-    with waiting("Judging the model"):
+    with waiting("Evaluating the model"):
         report = judging.report(fitted, opened, words)
     if as_json:
         means = {measure: sum(values) / len(values) for measure, values in report.coherence.items()}
@@ -42,7 +42,7 @@ def evaluate(
         return
     noun = KINDS[fitted.kind].component
     of_what = pluralize(len(fitted.topic_names_), noun)
-    print_line(model, f"{type(fitted).__name__} of {of_what}, {_judged_by(report)}.")
+    print_line(model, f"{type(fitted).__name__} of {of_what}, {_describe_documents(report)}.")
     topics = _topics(report, top_words_of_each(fitted, words), fitted.topic_names_)
     console().print("", _measures(report, words, noun), "", topics, "")
     entry = entry_of(fitted)
@@ -50,13 +50,13 @@ def evaluate(
     print_next_step(["semascope", "topics", model], *([["semascope", "sweep", opened.path, *others]] if others else []))
 
 
-def _judged_by(report: Report) -> str:
+def _describe_documents(report: Report) -> str:
     documents = pluralize(report.documents, "document")
     if report.relation == "held out":
-        return f"judged by the {documents} held out of its fit"
+        return f"evaluated on the {documents} held out of the fit"
     if report.relation == "fitted to":
-        return f"judged by the {documents} that it was fitted to: their perplexity is not held-out, and flatters it"
-    return f"judged by {documents} of another corpus than it was fitted to"
+        return f"evaluated on the {documents} it was fitted to: perplexity is not held-out and is optimistic"
+    return f"evaluated on {documents} of a corpus it was not fitted to"
 
 
 def _measures(report: Report, n_words: int, noun: str) -> Any:
@@ -71,41 +71,41 @@ def _measures(report: Report, n_words: int, noun: str) -> Any:
     held_out = "held-out perplexity" if report.relation != "fitted to" else "perplexity, not held-out"
     table.add_row(f"{held_out}, own prior", f"{report.perplexity:,.1f}", "", "", "lower is better")
     common = f"{held_out}, common prior ({COMMON_ALPHA} per {noun})"
-    table.add_row(common, f"{report.perplexity_common:,.1f}", "", "", f"to compare models of as many {noun}s")
-    said = {
-        "npmi": f"coherence of {n_words} words, −1 to 1: documents with both",
-        "umass": f"coherence of {n_words} words, 0 is best: documents with both",
-        "c_v": f"coherence of {n_words} words, 0 to 1: windows are {report.windows}",
+    table.add_row(common, f"{report.perplexity_common:,.1f}", "", "", f"compares models with the same number of {noun}s")
+    notes = {
+        "npmi": f"coherence of {n_words} words, −1 to 1, by document co-occurrence",
+        "umass": f"coherence of {n_words} words, 0 is best, by document co-occurrence",
+        "c_v": f"coherence of {n_words} words, 0 to 1, windows: {report.windows}",
     }
     for measure, values in report.coherence.items():
         mean = sum(values) / len(values)
-        table.add_row(measure, *(f"{value:.3f}" for value in (mean, min(values), max(values))), said.get(measure, ""))
-    table.add_row("diversity", f"{report.diversity:.3f}", "", "", "distinct among the top 25 words of all topics")
+        table.add_row(measure, *(f"{value:.3f}" for value in (mean, min(values), max(values))), notes.get(measure, ""))
+    table.add_row("diversity", f"{report.diversity:.3f}", "", "", "fraction of distinct words among all top 25")
     return table
 
 
 def _topics(report: Report, words: list[list[str]], names: list[str]) -> Any:
-    """The topics whose words stand together least, and most."""
+    """Return a table of the least and the most coherent topics."""
     from rich.table import Table
 
-    from semascope.cli.render.screen import words_in_a_line
+    from semascope.cli.render.screen import join_words
 
     values = report.coherence["npmi"]
     order = sorted(range(len(values)), key=lambda topic: values[topic])
-    few = len(order) <= 2 * SHOWN
+    few = len(order) <= 2 * N_SHOWN
     table = Table(box=None, header_style="bold")
     table.add_column("topic", justify="right", style="cyan")
     table.add_column("npmi", justify="right")
-    table.add_column("words, the least coherent topics first", overflow="fold")
-    for topic in order if few else order[:SHOWN]:
-        table.add_row(_short(names[topic]), f"{values[topic]:.3f}", words_in_a_line(words[topic]))
+    table.add_column("words, least coherent topics first", overflow="fold")
+    for topic in order if few else order[:N_SHOWN]:
+        table.add_row(_short(names[topic]), f"{values[topic]:.3f}", join_words(words[topic]))
     if not few:
-        table.add_row("…", "", f"{len(order) - 2 * SHOWN:,} more")
-        for topic in order[-SHOWN:]:
-            table.add_row(_short(names[topic]), f"{values[topic]:.3f}", words_in_a_line(words[topic]))
+        table.add_row("…", "", f"{len(order) - 2 * N_SHOWN:,} more")
+        for topic in order[-N_SHOWN:]:
+            table.add_row(_short(names[topic]), f"{values[topic]:.3f}", join_words(words[topic]))
     return table
 
 
 def _short(name: str) -> str:
-    """The name of a topic; of one without a name, the number."""
+    """Return the name of a topic, or its number if it has none."""
     return name.removeprefix("topic ")

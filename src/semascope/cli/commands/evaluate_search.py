@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from semascope.retrieval.trec_evaluation import Result, RunResult
 
 HEADINGS = {"AP": "MAP"}
-"""Measures that have another name once they are means over queries."""
+"""Names of measures when averaged over queries."""
 
 
 @command
@@ -29,24 +29,27 @@ def evaluate_search(
         list[Path],
         typer.Argument(
             metavar="INDEX QUERIES QRELS",
-            help="Index directory; queries, in any format of documents; judgments, in that of TREC. With --run-in these may "
-            "stand alone.",
+            help="Index directory; queries, in any document format; TREC relevance judgments. With --run-in, QRELS alone "
+            "is enough.",
         ),
     ],
     by: Annotated[
         list[str] | None,
-        typer.Option(help="What to go by; may be repeated. By default bm25, lsa and hybrid; with topics, lda and kl, too."),
+        typer.Option(help="Similarity; may be repeated. By default bm25, lsa, hybrid and, with topics, lda and kl."),
     ] = None,
-    k: Annotated[int, typer.Option("-k", min=1, help="Most documents to find for each query.")] = 1000,
+    k: Annotated[int, typer.Option("-k", min=1, help="Maximum number of documents per query.")] = 1000,
     measures: Annotated[
-        str, typer.Option(help="AP, Bpref, nDCG, RR or Rprec; AP, nDCG, P, R, RR or Success with @ and a number.")
+        str,
+        typer.Option(
+            help="Comma-separated measures: AP, Bpref, nDCG, RR, Rprec; with a cutoff AP@k, nDCG@k, P@k, R@k, RR@k, Success@k."
+        ),
     ] = "AP,P@5,Rprec,nDCG@10",
     baseline: Annotated[
-        str | None, typer.Option(help="What the others are tested against, by AP: a similarity, or a run; bm25 by default.")
+        str | None, typer.Option(help="Similarity or run to test the others against, by AP; bm25 by default.")
     ] = None,
-    run: Annotated[Path | None, typer.Option(metavar="FILE", help="Write what one similarity finds as a TREC run.")] = None,
+    run: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the results of one similarity as a TREC run.")] = None,
     run_in: Annotated[
-        list[Path] | None, typer.Option(metavar="FILE", help="Judge a TREC run that was made elsewhere; may be repeated.")
+        list[Path] | None, typer.Option(metavar="FILE", help="Evaluate a TREC run of another system; may be repeated.")
     ] = None,
     format: SourceFormat = None,
     encoding: SourceEncoding = None,
@@ -54,7 +57,7 @@ def evaluate_search(
     id: IdField = "id",
     as_json: AsJson = False,
 ) -> None:
-    """Say how well INDEX finds the documents that QRELS calls relevant to QUERIES."""
+    """Evaluate the search results of INDEX for QUERIES against the relevance judgments in QRELS."""
     _check_measures(paths, by, run, run_in)
     from semascope.corpus.readers.sources import read
     from semascope.corpus.readers.trec import read_qrels
@@ -89,11 +92,11 @@ def evaluate_search(
 def _check_measures(paths: Sequence[Path], by: list[str] | None, run: Path | None, run_in: list[Path] | None) -> None:
     message = None
     if len(paths) != 3 and not (len(paths) == 1 and run_in):
-        message = "give INDEX, QUERIES and QRELS; or QRELS alone, with --run-in."
+        message = "expected INDEX, QUERIES and QRELS, or QRELS alone with --run-in."
     elif len(paths) == 1 and (by or run):
-        message = "--by and --run are for an index: give INDEX and QUERIES, too."
+        message = "--by and --run require INDEX and QUERIES."
     elif run is not None and (not by or len(by) > 1):
-        message = "--run writes what one similarity finds: say which with --by."
+        message = "--run writes the results of one similarity: choose it with --by."
     elif run is not None and not run.parent.is_dir():
         message = f"--run {run}: there is no directory {run.parent}."
     if message:
@@ -104,45 +107,45 @@ def _check_measures(paths: Sequence[Path], by: list[str] | None, run: Path | Non
 
 
 def _texts(frame: pl.DataFrame, path: Path) -> dict[str, str]:
-    """The text of each query, by its id."""
+    """Return the text of each query by id."""
     from semascope.corpus.fields import check_unique, default_ids
 
     texts = dict(zip(check_unique(default_ids(frame)["id"]).to_list(), frame["text"].fill_null("").to_list(), strict=True))
     empty = sum(not text.strip() for text in texts.values())
     if empty == len(texts):
-        message = f"{path}: there are no queries that say anything."
+        message = f"{path}: all queries are empty."
         raise InputError(message)
-    _note("Queries that are empty, for which nothing is found", empty, len(texts))
+    _print_count("Empty queries, without results", empty, len(texts))
     return texts
 
 
 def _check_some_judged(queries: set[str], qrels: pl.DataFrame, path: Path) -> None:
-    """Say how many queries have no judgments; some must have."""
+    """Check that some queries have relevant documents, and print how many have none."""
     judged = queries & set(qrels.filter(qrels["relevance"] > 0)["query"])
     if not judged:
-        message = f"{path}: calls no document relevant to any of the queries; do their ids belong together?"
+        message = f"{path}: no relevant documents for any of the queries; check that the query ids match."
         raise InputError(message)
-    _note("Queries without relevant documents, which are left out", len(queries - judged), len(queries))
+    _print_count("Queries without relevant documents, skipped", len(queries - judged), len(queries))
 
 
 def _warn_missing(qrels: pl.DataFrame, index: Index | None, ran: Sequence[RunResult]) -> None:
-    """Say what cannot be found in the index, and what was not found elsewhere."""
+    """Print how many relevant documents the index lacks, and how many queries the runs lack."""
     relevant = qrels.filter(qrels["relevance"] > 0)
     queries, documents = set(relevant["query"]), set(relevant["document"])
     if index is not None:
-        _note("Relevant documents that are not in the index", len(documents - set(index.ids)), len(documents))
+        _print_count("Relevant documents that are not in the index", len(documents - set(index.ids)), len(documents))
     for one in ran:
-        _note(f"Queries for which nothing was found in {one.name}", len(queries - set(one.run["query"])), len(queries))
+        _print_count(f"Queries without results in {one.name}", len(queries - set(one.run["query"])), len(queries))
 
 
-def _note(what: str, n: int, total: int) -> None:
-    """Say how many of something there are, if there are any."""
+def _print_count(subject: str, n: int, total: int) -> None:
+    """Print a count and its total, unless it is 0."""
     if n:
-        print_text(f"{what}: {n:,} of {total:,}.")
+        print_text(f"{subject}: {n:,} of {total:,}.")
 
 
 def _measures(names: str) -> list[str]:
-    """The measures that were asked for, and the one that is tested; a mean may go by its own name."""
+    """Return the requested measures and the tested one; MAP is accepted for AP."""
     from semascope.retrieval.trec_evaluation import TESTED
 
     own = {heading: measure for measure, heading in HEADINGS.items()}
@@ -153,7 +156,7 @@ def _measures(names: str) -> list[str]:
 
 
 def _similarities(index: Index, by: Sequence[str] | None, baseline: str | None, ran: Sequence[RunResult]) -> list[str]:
-    """What to search by: what was asked for, or all that is fast; and the baseline, where that is none of the runs."""
+    """Return the similarities to evaluate: the requested or the fast ones, and the baseline unless it is a run."""
     names = list(by or []) or ["bm25", "lsa", "hybrid", *(["lda", "kl"] if index.topics is not None else [])]
     if baseline is not None and baseline not in [one.name for one in ran]:
         names.insert(0, baseline)
@@ -173,7 +176,7 @@ def _write(path: Path, ran: RunResult) -> None:
     write_run(path, ran.run, tag=ran.name)
 
 
-# --- showing it ------------------------------------------------------------------------------------------------------------
+# --- printing --------------------------------------------------------------------------------------------------------------
 
 
 def _table(results: Sequence[Result]) -> Any:
@@ -182,18 +185,18 @@ def _table(results: Sequence[Result]) -> Any:
 
     table = Table(box=None, header_style="bold")
     table.add_column("by", style="cyan", overflow="fold")
-    beside = {name: column for name, column in _beside(results).items() if any(column)}
-    for name in (*results[0].means, *beside):
+    extras = {name: column for name, column in _extra_columns(results).items() if any(column)}
+    for name in (*results[0].means, *extras):
         table.add_column(HEADINGS.get(name, name), justify="right")
     best = {name: max(result.means[name] for result in results) for name in results[0].means}
-    for result, *told in zip(results, *beside.values(), strict=True):
+    for result, *extra in zip(results, *extras.values(), strict=True):
         means = (Text(f"{mean:.4f}", "bold" if mean == best[name] else "") for name, mean in result.means.items())
-        table.add_row(result.found.name, *means, *told)
+        table.add_row(result.found.name, *means, *extra)
     return table
 
 
-def _beside(results: Sequence[Result]) -> dict[str, list[str]]:
-    """What is told beside the measures."""
+def _extra_columns(results: Sequence[Result]) -> dict[str, list[str]]:
+    """Return the columns beside the measures."""
     speeds = [result.found.queries_per_second for result in results]
     return {
         f"p against {results[0].baseline}": ["" if result.p is None else f"{result.p:.4f}" for result in results],
@@ -207,7 +210,7 @@ def _print_next_steps(paths: Sequence[Path], results: Sequence[Result], run: Pat
     searched = [result for result in results if result.found.queries_per_second is not None]
     best = max(searched or results, key=lambda result: result.means[TESTED]).found.name
     if run is not None:
-        print_line(run, "what was found, as a TREC run.")
+        print_line(run, "TREC run written.")
         print_next_step(["semascope", "evaluate-search", paths[-1], "--run-in", run])
     elif len(paths) == 1:
         print_next_step(["semascope", "evaluate-search", "INDEX", "QUERIES", paths[0], "--run-in", best])

@@ -19,14 +19,14 @@ from semascope.cli.app import (
     command,
     top_words_of_each,
 )
-from semascope.cli.render.document_rows import EachDocument
+from semascope.cli.render.document_rows import DocumentBlocks
 from semascope.cli.render.terminal import Shell, console, print_json, print_next_step
 
 if TYPE_CHECKING:
     from semascope.corpus.corpus import Corpus
 
 MAX_WORDS = 8
-"""Words of a document to show with each of its topics."""
+"""Maximum number of words to show with each topic of a document."""
 
 
 @command
@@ -37,19 +37,19 @@ def infer(
     encoding: SourceEncoding = None,
     text: TextFields = None,
     texts: Annotated[
-        str | None, typer.Option(metavar="FIELD", help="Field that holds texts by language, for a model of several languages.")
+        str | None, typer.Option(metavar="FIELD", help="Field that maps languages to texts, for a multilingual model.")
     ] = None,
     language: Annotated[
-        str | None, typer.Option(metavar="CODE", help="Language of the texts, for a model of several languages.")
+        str | None, typer.Option(metavar="CODE", help="Language of the texts, for a multilingual model.")
     ] = None,
     id: IdField = "id",
     skip_bad: SkipBad = False,
-    top: Annotated[int, typer.Option(min=1, help="Topics to show of each document.")] = 3,
-    limit: Annotated[int, typer.Option(min=1, help="Documents to show in the table; --json gives all.")] = 20,
-    words: Annotated[bool, typer.Option("--words", help="Tell which topic each word of a document is due to.")] = False,
+    top: Annotated[int, typer.Option(min=1, help="Number of topics to show per document.")] = 3,
+    limit: Annotated[int, typer.Option(min=1, help="Maximum number of documents in the table; --json prints all.")] = 20,
+    words: Annotated[bool, typer.Option("--words", help="Assign each word of a document to a topic.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Find the topics of the documents in SOURCE under MODEL."""
+    """Infer the topics of the documents in SOURCE with MODEL."""
     from semascope.corpus.readers.sources import read
     from semascope.models.loading import load_topics
 
@@ -58,29 +58,29 @@ def infer(
     documents = read(
         source, format=format, text=text or "text", texts=texts, id=id, keep=(), encoding=encoding, skip_bad=skip_bad
     )
-    each, n_unknown = EachDocument(source, documents, None if as_json else limit), 0
+    each, n_unknown = DocumentBlocks(source, documents, None if as_json else limit), 0
     shown: list[Inferred] = []
     for ids, block in each:
         corpus = fitted.to_corpus(_texts(block["text"], language))
         n_unknown += int((corpus.rows.ends[1:] == corpus.rows.ends[:-1]).sum())
-        rows = _inferred(fitted, ids, corpus, words)
+        rows = _infer_block(fitted, ids, corpus, words)
         if as_json:
             _print(fitted.topic_names_, rows)
         else:
             shown += rows
-    each.say_what_is_wrong(n_unknown)
+    each.report_problems(n_unknown)
     if as_json:
         return
     _show(fitted, shown, top)
-    each.say_how_many_more()
+    each.report_omitted()
     again = ["semascope", "infer", model, source, *(["--words"] if words else []), "--json", Shell("> topics.jsonl")]
     print_next_step(again, ["semascope", "topics", model])
 
 
 class Inferred(NamedTuple):
-    """What was found of a document: P(topic | document), and where it is wanted the topic of each word.
+    """Inferred topics of a document, P(topic | document), and optionally the topic of each word.
 
-    Where the model knows no word of it, `known` is false, and the shares are those of the whole collection.
+    `known` is false if the document has no word of the vocabulary; its shares are then those of the collection.
     """
 
     id: str
@@ -89,7 +89,7 @@ class Inferred(NamedTuple):
     words: list[dict[str, Any]] | None
 
 
-def _inferred(model: Any, ids: list[str], corpus: Corpus, words: bool) -> Iterator[Inferred]:
+def _infer_block(model: Any, ids: list[str], corpus: Corpus, words: bool) -> Iterator[Inferred]:
     from semascope.inference.attribution import word_table
 
     theta, ends = model.transform(corpus), corpus.rows.ends
@@ -102,17 +102,18 @@ def _inferred(model: Any, ids: list[str], corpus: Corpus, words: bool) -> Iterat
 def _check_language_known(model: Any, texts: str | None, language: str | None) -> None:
     known, message = model.languages_, None
     if language is not None and language not in known:
-        has = ", ".join(known) if known else "one language, without a name"
+        has = ", ".join(known) if known else "a single unnamed language"
         message = f"--language: the model has {has}, not {language}."
     elif known and texts is None and language is None:
-        of_one, of_several = "with --language which one the texts are in", "with --texts which field holds texts by language"
-        message = f"the model has {', '.join(known)}: say {of_one}, or {of_several}."
+        message = (
+            f"the model has the languages {', '.join(known)}: set --language, or --texts for a field of texts by language."
+        )
     if message:
         raise typer.BadParameter(message)
 
 
 def _texts(column: Any, language: str | None) -> list[Any]:
-    """Texts as the model takes them, of one language or by language."""
+    """Return texts as the model takes them: plain or by language."""
     import polars as pl
 
     if column.dtype != pl.String:
@@ -140,20 +141,22 @@ def _show(model: Any, rows: list[Inferred], top: int) -> None:
     names, words = model.topic_names_, top_words_of_each(model, 4)
     table = Table(box=None, header_style="bold")
     table.add_column("document", style="cyan")
-    table.add_column("topics, and the words due to them" if rows[0].words is not None else "topics")
+    table.add_column("topics, and the words assigned to them" if rows[0].words is not None else "topics")
     for row in rows:
         if not row.known:
             table.add_row(row.id, "–")
             continue
         best = [z for z in (-row.shares).argsort(kind="stable")[:top] if row.shares[z] >= 0.005]
-        due = [words[z] if row.words is None else _due_to(z, row.words) for z in best]
-        told = zip(best, due, strict=True)
-        lines = (Parts(f"{row.shares[z]:4.0%} ", f"{names[z]}:", *said, separator=" ") for z, said in told)
+        assigned = [words[z] if row.words is None else _words_of_topic(z, row.words) for z in best]
+        lines = (
+            Parts(f"{row.shares[z]:4.0%} ", f"{names[z]}:", *listed, separator=" ")
+            for z, listed in zip(best, assigned, strict=True)
+        )
         table.add_row(row.id, Group(*lines))
     console().print(table)
 
 
-def _due_to(topic: int, words: list[dict[str, Any]]) -> list[str]:
-    """Words of a document that are due to a topic, the most important first."""
-    due = [entry for entry in words if entry["topic"] == topic]
-    return [entry["word"] for entry in sorted(due, key=lambda entry: -entry["count"] * entry["weight"])[:MAX_WORDS]]
+def _words_of_topic(topic: int, words: list[dict[str, Any]]) -> list[str]:
+    """Return the words of a document assigned to a topic, by decreasing weight."""
+    own = [entry for entry in words if entry["topic"] == topic]
+    return [entry["word"] for entry in sorted(own, key=lambda entry: -entry["count"] * entry["weight"])[:MAX_WORDS]]

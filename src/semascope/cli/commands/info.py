@@ -22,7 +22,7 @@ def info(
     ],
     as_json: AsJson = False,
 ) -> None:
-    """Say what is in PATH, and show how it is spread."""
+    """Describe the corpus, model or index in PATH."""
     from semascope import workflow
     from semascope.corpus.corpus import Corpus
     from semascope.retrieval.index import Index
@@ -43,11 +43,11 @@ def _show_corpus(path: Path, corpus: Corpus, as_json: bool) -> None:
     if as_json:
         print_json({"kind": "corpus", **about.to_dict()})
         return
-    from semascope.cli.render.corpus_summary import facts_of, pictures_of
+    from semascope.cli.render.corpus_summary import summary_charts, summary_header
 
     out = console()
-    out.print(facts_of(path, about))
-    out.print(pictures_of(about), soft_wrap=False)
+    out.print(summary_header(path, about))
+    out.print(summary_charts(about), soft_wrap=False)
     print_next_step(["semascope", "fit", path, "MODEL", "--topics", min(32, corpus.n_documents, corpus.n_words)])
 
 
@@ -97,19 +97,19 @@ def _show_lsa(path: Path, model: Any, as_json: bool) -> None:
 
 
 SHOW = {TOPICS: _show_model, LABELS: _show_labeled, DIMENSIONS: _show_lsa}
-"""How models are shown, by what they consist of."""
+"""Display of a model, by kind."""
 
 
 def _show_index(path: Path, index: Index, as_json: bool) -> None:
-    from semascope.cli.commands.index import facts_of_index, readable_size
+    from semascope.cli.commands.index import format_size, index_facts
 
-    facts = {"kind": "index", **facts_of_index(index)}
+    facts = {"kind": "index", **index_facts(index)}
     if as_json:
         print_json(facts)
         return
-    size = readable_size(facts.pop("bytes_on_disk"))
-    told = {name: "none" if value is None else value for name, value in facts.items()}
-    console().print(_facts_table({**told, "on_disk": size}))
+    size = format_size(facts.pop("bytes_on_disk"))
+    shown = {name: "none" if value is None else value for name, value in facts.items()}
+    console().print(_facts_table({**shown, "on_disk": size}))
     print_next_step(["semascope", "search", path, "…"])
 
 
@@ -123,7 +123,7 @@ def _facts_table(facts: dict[str, Any]) -> Any:
     table.add_column(overflow="fold")
     for name, value in facts.items():
         if value is not None:
-            table.add_row(name.replace("_", " "), Parts(*_told(value), separator=", ", limit=MAX_LINE_LENGTH))
+            table.add_row(name.replace("_", " "), Parts(*_format_fact(value), separator=", ", limit=MAX_LINE_LENGTH))
     return table
 
 
@@ -139,7 +139,7 @@ def _of_model(model: Any) -> dict[str, Any]:
 
 
 def _objectives_of(model: Any) -> dict[str, float | None]:
-    """Return what a fit may have improved, by name, as it was in the end."""
+    """Return the final value of each objective, by name."""
     steps = {objective.attribute: list(getattr(model, objective.attribute, ())) for objective in model.objectives}
     return {name.strip("_"): float(of[-1]) if len(of) else None for name, of in steps.items()}
 
@@ -162,7 +162,7 @@ def _settings_of(model: Any) -> dict[str, Any]:
 
 
 def _plain(settings: dict[str, Any]) -> dict[str, Any]:
-    """Settings as JSON can hold them."""
+    """Return settings as JSON-serializable values."""
     from semascope.corpus.text.analyzer import Analyzer
     from semascope.models.serialization import plain_setting
 
@@ -170,16 +170,16 @@ def _plain(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def _described(setting: Any) -> Any:
-    """Return a setting, but of a table only its size."""
+    """Return a setting, or the shape of an array."""
     return f"array of shape {setting.shape}" if hasattr(setting, "shape") else setting
 
 
-def _told(value: Any) -> list[str]:
-    """A fact as people read it, or several."""
+def _format_fact(value: Any) -> list[str]:
+    """Format a fact, or each of several."""
     if isinstance(value, dict):
         return [f"{k}={v}" for k, v in value.items()]
     if isinstance(value, list):
-        return [part for one in value for part in _told(one)]
+        return [part for one in value for part in _format_fact(one)]
     if isinstance(value, float):
         return [f"{value:,.0f}" if value == int(value) else f"{value:,.4g}" if abs(value) < 1e4 else f"{value:,.1f}"]
     return [f"{value:,}" if isinstance(value, int) else str(value)]

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 @command
 def neighbors(
     model: ModelPath,
-    what: Annotated[str, typer.Argument(metavar="WORD|DOC", help="A word of the model, or the id of one of its documents.")],
-    document: Annotated[bool, typer.Option("--document", help="Take it for a document, even if it is a word, too.")] = False,
-    n: Annotated[int, typer.Option("-n", min=1, help="How many neighbors.")] = 10,
+    what: Annotated[str, typer.Argument(metavar="WORD|DOC", help="Word of the model, or id of one of its documents.")],
+    document: Annotated[bool, typer.Option("--document", help="Treat it as a document id even if it is also a word.")] = False,
+    n: Annotated[int, typer.Option("-n", min=1, help="Number of neighbors.")] = 10,
     as_json: AsJson = False,
 ) -> None:
     """Show the words nearest to a word, or the documents nearest to a document, in the space of an LSA model."""
@@ -28,7 +28,7 @@ def neighbors(
 
     fitted = load(model)
     if fitted.kind != DIMENSIONS:
-        message = f"{model}: holds {type(fitted).__name__}; neighbors are shown of LSA (semascope fit --model lsa)."
+        message = f"{model}: contains {type(fitted).__name__}, but neighbors requires LSA (semascope fit --model lsa)."
         raise InputError(message)
     if not document and what in set(fitted.vocabulary_):
         kind, found = "word", [(word, "", cosine) for word, cosine in fitted.similar_words(what, n)]
@@ -41,7 +41,7 @@ def neighbors(
 
 
 def _documents(fitted: Any, name: str, n: int) -> list[tuple[str, str, float]]:
-    """Ids and titles of the documents nearest to one."""
+    """Return ids, titles and cosines of the documents nearest to one."""
     from semascope.model_selection import own_corpus
 
     corpus = own_corpus(fitted)

@@ -18,7 +18,7 @@ from semascope.cli.app import (
     TextsArgument,
     command,
 )
-from semascope.cli.render.document_rows import EachDocument
+from semascope.cli.render.document_rows import DocumentBlocks
 from semascope.cli.render.terminal import Shell, console, print_json, print_next_step
 
 
@@ -31,44 +31,44 @@ def predict(
     text: TextFields = None,
     id: IdField = "id",
     skip_bad: SkipBad = False,
-    top: Annotated[int, typer.Option(min=1, help="Labels to show of each document, predicted or not.")] = 3,
-    limit: Annotated[int, typer.Option(min=1, help="Documents to show in the table; --json gives all.")] = 20,
+    top: Annotated[int, typer.Option(min=1, help="Number of labels to show per document, predicted or not.")] = 3,
+    limit: Annotated[int, typer.Option(min=1, help="Maximum number of documents in the table; --json prints all.")] = 20,
     as_json: AsJson = False,
 ) -> None:
-    """Predict the labels of the documents in SOURCE by MODEL."""
+    """Predict the labels of the documents in SOURCE with MODEL."""
     from semascope.corpus.readers.sources import read
     from semascope.models.loading import load_labels
 
     fitted = load_labels(model)
     documents = read(source, format=format, text=text or "text", id=id, keep=(), encoding=encoding, skip_bad=skip_bad)
-    each, n_unknown = EachDocument(source, documents, None if as_json else limit), 0
+    each, n_unknown = DocumentBlocks(source, documents, None if as_json else limit), 0
     shown: list[Predicted] = []
     for ids, block in each:
-        for found in _predicted(fitted, ids, block["text"].fill_null("").to_list(), top):
+        for found in _predict_block(fitted, ids, block["text"].fill_null("").to_list(), top):
             n_unknown += not found.likely
             if as_json:
                 print_json({"id": found.id, "labels": found.labels, "probabilities": found.likely})
             else:
                 shown.append(found)
-    each.say_what_is_wrong(n_unknown)
+    each.report_problems(n_unknown)
     if as_json:
         return
     _show(shown)
-    each.say_how_many_more()
+    each.report_omitted()
     print_next_step(
         ["semascope", "predict", model, source, "--json", Shell("> labels.jsonl")], ["semascope", "attribute", model, "TEXT"]
     )
 
 
 class Predicted(NamedTuple):
-    """Labels that are predicted for a document, and the likeliest with their probabilities; none where no word is known."""
+    """Predicted labels of a document, and its likeliest labels with probabilities; empty if no word is known."""
 
     id: str
     labels: list[str]
     likely: dict[str, float]
 
 
-def _predicted(model: Any, ids: list[str], texts: list[str], top: int) -> Iterator[Predicted]:
+def _predict_block(model: Any, ids: list[str], texts: list[str], top: int) -> Iterator[Predicted]:
     p = model.predict_proba(texts)
     for name, labels, row in zip(ids, model.predicted_labels(texts), p, strict=True):
         best = [k for k in (-row).argsort(kind="stable")[: max(top, len(labels))] if row[k] > 0]

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 STANDARD_INPUT = "-"
 WITHOUT_LIMITS = ("label", "labels", "language")
-"""Fields of which a document may have several values."""
+"""Fields that may have several values per document."""
 STYLES = {"match": "bold", "related": "italic underline"}
-"""How words of a snippet look."""
+"""Styles of the words of a snippet."""
 
 
 @command
@@ -31,41 +31,39 @@ def search(
     index: IndexPath,
     query: Annotated[
         str | None,
-        typer.Argument(
-            metavar="QUERY", help='What to look for, in any words; "-" reads queries, one a line, from standard input.'
-        ),
+        typer.Argument(metavar="QUERY", help='Query text; "-" reads queries from standard input, one per line.'),
     ] = None,
     like: Annotated[
-        str | None, typer.Option(metavar="ID", help="Look for documents like this one, in place of a query.")
+        str | None, typer.Option(metavar="ID", help="Search for documents similar to this one instead of a query.")
     ] = None,
-    k: Annotated[int, typer.Option("-k", min=1, help="Most documents to show.")] = 10,
+    k: Annotated[int, typer.Option("-k", min=1, help="Maximum number of documents.")] = 10,
     by: Annotated[
         str,
         typer.Option(
-            help="What to go by: bm25 or cosine, the words; lsa, the meaning; kl, lda or fisher, the topics; hybrid, all of it."
+            help="Similarity: bm25 or cosine (words), lsa (meaning), kl, lda or fisher (topics), hybrid (all combined)."
         ),
     ] = "hybrid",
     where: Annotated[
         list[str] | None,
         typer.Option(
             metavar="FIELD=VALUE",
-            help="Only these documents: label=earn, language=de, date>=1987-03, date<=1987-10; may be repeated. Of several "
-            "values of a field one is enough.",
+            help="Filter documents: label=earn, language=de, date>=1987-03, date<=1987-10; may be repeated. Several "
+            "values of a field are alternatives.",
         ),
     ] = None,
     language: Annotated[
-        str | None, typer.Option(metavar="CODE", help="Language of the query, if the index has several.")
+        str | None, typer.Option(metavar="CODE", help="Language of the query, for a multilingual index.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find the documents of INDEX that fit QUERY best, or are most like another."""
+    """Search INDEX for the documents that best match QUERY, or are most similar to another document."""
     if (query is None) == (like is None) or (like is not None and language is not None):
-        message = "say what to look for: either QUERY, which may have a --language, or --like and the id of a document."
+        message = "expected either QUERY, optionally with --language, or --like with a document id."
         raise typer.BadParameter(message)
-    wanted = wanted_of(where or [])
+    conditions = parse_conditions(where or [])
     from semascope.retrieval.index import Index
 
-    finder = Finder(Index.open(index), k, by, wanted, language)
+    finder = Finder(Index.open(index), k, by, conditions, language)
     best: Hit | None = None
     if like is not None:
         best = _show(finder.like(like), as_json)
@@ -78,61 +76,61 @@ def search(
         print_next_step(["semascope", "search", index, "--like", best.id])
 
 
-# --- what is wanted --------------------------------------------------------------------------------------------------------
+# --- conditions ------------------------------------------------------------------------------------------------------------
 
 
-def wanted_of(conditions: Sequence[str]) -> dict[str, Any] | None:
-    """Return conditions as `Index.search` takes them.
+def parse_conditions(conditions: Sequence[str]) -> dict[str, Any] | None:
+    """Parse conditions into the filter of `Index.search`.
 
     Examples
     --------
-    >>> wanted_of(["label=earn", "year>=2001", "year<=2005", "author=Ann", "author=Bob"])
+    >>> parse_conditions(["label=earn", "year>=2001", "year<=2005", "author=Ann", "author=Bob"])
     {'label': 'earn', 'year': ('2001', '2005'), 'author': ['Ann', 'Bob']}
     """
-    told: dict[str, dict[str, list[str]]] = {}
+    signs_of: dict[str, dict[str, list[str]]] = {}
     for condition in conditions:
         parts = re.fullmatch(r"\s*([^<>=!]*[^<>=!\s])\s*(>=|<=|=)\s*([^<>=\s].*?)\s*", condition, re.DOTALL)
         if parts is None:
             message = f"--where takes FIELD=VALUE, FIELD>=VALUE or FIELD<=VALUE, not {condition!r}."
             raise typer.BadParameter(message)
         field, sign, value = parts.groups()
-        told.setdefault(field, {}).setdefault(sign, []).append(value)
-    return {field: _wanted(field, signs) for field, signs in told.items()} or None
+        signs_of.setdefault(field, {}).setdefault(sign, []).append(value)
+    return {field: _parse_values(field, signs) for field, signs in signs_of.items()} or None
 
 
-def _wanted(field: str, signs: dict[str, list[str]]) -> Any:
-    """The value or values of a field, or its limits."""
+def _parse_values(field: str, signs: dict[str, list[str]]) -> Any:
+    """Return the value, the values or the limits of a field."""
     if list(signs) == ["="]:
         return signs["="][0] if len(signs["="]) == 1 else signs["="]
     message = None
     if field in WITHOUT_LIMITS:
-        message = f"--where takes {field}=VALUE: only other fields have limits."
+        message = f"--where takes {field}=VALUE; {field} has no limits."
     elif "=" in signs or any(len(values) > 1 for values in signs.values()):
-        message = f"--where says of {field!r} both what it is and its limits, or a limit twice."
+        message = f"--where combines a value and limits of {field!r}, or repeats a limit."
     if message:
         raise typer.BadParameter(message)
     return tuple(signs.get(sign, [None])[0] for sign in (">=", "<="))
 
 
 def _lines_of_standard_input() -> Iterator[str]:
-    """Queries, as they come; empty lines are none."""
+    """Yield queries from standard input; empty lines are skipped."""
     found = False
     for line in standard_input():
         if line.strip():
             found = True
             yield line.strip()
-            sys.stdout.flush()  # whoever asks may wait for the answer
+            sys.stdout.flush()  # the client may wait for the answer
     if not found:
-        message = "standard input: there are no queries; expected one on each line."
+        message = "standard input: no queries; expected one per line."
         raise InputError(message)
 
 
-# --- finding it ------------------------------------------------------------------------------------------------------------
+# --- searching -------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Finder:
-    """Searches an index, and says on standard error what could not be looked for."""
+    """Index search that reports unknown words and empty results on standard error."""
 
     index: Index
     k: int
@@ -141,7 +139,7 @@ class Finder:
     language: str | None
 
     def find(self, query: str) -> Hits:
-        """Find the documents that fit a query."""
+        """Search for a query."""
         hits: Hits = self.index.search(query, self.k, by=self.by, where=self.where, language=self.language)
         if not hits:
             print_text(self._why_nothing(hits))
@@ -150,33 +148,32 @@ class Finder:
         return hits
 
     def like(self, name: str) -> Hits:
-        """Find the documents that are like one."""
+        """Search for documents similar to one."""
         hits = self.index.similar(name, self.k, by=self.by, where=self.where)
         if not hits:
-            why = "it has no words, or none in common with them"
-            print_text(self._why_filtered() or f"No other document is like {name!r}: {why}.")
+            print_text(self._why_filtered() or f"No document is similar to {name!r}: they have no words in common.")
         return hits
 
     def _why_nothing(self, hits: Hits) -> str:
         unknown = hits.unknown_words
         if not hits.known_words:
-            of_none = "The query has no words to look for: all are stop words, or too short."
-            return f"None of the words is in the index: {', '.join(unknown)}." if unknown else of_none
-        return self._why_filtered() or f"Nothing was found: no document fits the query by {self.by}."
+            of_none = "The query has no searchable words: all are stop words or too short."
+            return f"No word of the query is in the index: {', '.join(unknown)}." if unknown else of_none
+        return self._why_filtered() or f"No results: no document matches the query by {self.by}."
 
     def _why_filtered(self) -> str | None:
         if self.where is None:
             return None
         if not self.index.matches(self.where):
-            return "Nothing was found: no document is as --where wants it."
-        return f"Nothing was found: none of the documents that --where wants fits by {self.by}."
+            return "No results: no document matches --where."
+        return f"No results: no document that matches --where also matches by {self.by}."
 
 
-# --- showing it ------------------------------------------------------------------------------------------------------------
+# --- printing --------------------------------------------------------------------------------------------------------------
 
 
 def _show(hits: Sequence[Hit], as_json: bool, query: str | None = None) -> Hit | None:
-    """Print what was found, under its query if there are several, and give the best."""
+    """Print the hits, under their query if there are several, and return the best."""
     if as_json:
         for hit in hits:
             print_json({**({} if query is None else {"query": query}), **hit.to_dict()})
@@ -207,20 +204,20 @@ def _table(hits: Sequence[Hit]) -> Any:
 
 
 def _share(score: float, best: float) -> float:
-    """How good a score is beside the best: as a share of it, or as likelihoods where scores are logarithms."""
+    """Return a score relative to the best: as a ratio, or of likelihoods if scores are logarithms."""
     return max(score, 0.0) / best if best > 0 else math.exp(score - best)
 
 
 def _described(hit: Hit) -> Any:
-    """Id, title and labels on one line, and the passage on the next."""
+    """Return id, title and labels on one line, and the passage on the next."""
     from rich.console import Group
 
     from semascope.cli.render.screen import Parts
 
     title = [hit.title] if hit.title else []
     labels = [Parts(*hit.labels, separator=", ", style="green")] if hit.labels else []
-    told = Parts((hit.id, "bold cyan"), *title, *labels, separator="  ")
+    header = Parts((hit.id, "bold cyan"), *title, *labels, separator="  ")
     if hit.snippet is None or not hit.snippet.text:
-        return told
+        return header
     passage = Parts(*((text, STYLES.get(kind or "", "")) for text, kind in hit.snippet.pieces()), limit=MAX_LINE_LENGTH)
-    return Group(told, passage)
+    return Group(header, passage)

@@ -20,50 +20,54 @@ if TYPE_CHECKING:
 
 @command
 def stream(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model directory; made where there is none.")],
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model directory; created if missing.")],
     input: Annotated[
-        str, typer.Option("--input", metavar="FILE", help="JSON lines to learn; - for standard input, to its end.")
+        str, typer.Option("--input", metavar="FILE", help="JSON lines to learn from; - for standard input.")
     ] = "-",
-    follow: Annotated[bool, typer.Option(help="Wait for lines that are appended to FILE, as tail -F does.")] = False,
+    follow: Annotated[bool, typer.Option(help="Wait for lines appended to FILE, like tail -F.")] = False,
     replayed: Annotated[
         bool,
-        typer.Option("--replayed", help="Standard input begins with the lines that were learned before: pass over them."),
+        typer.Option("--replayed", help="Standard input starts with the lines learned before: skip them."),
     ] = False,
     text: TextFields = None,
     labels: LabelsField = "labels",
     label_separator: LabelSeparator = None,
     id: IdField = "id",
     save_seconds: Annotated[
-        float, typer.Option(min=0, help="Time between saves of the model. Nothing is lost between them.")
+        float, typer.Option(min=0, help="Seconds between saves of the model; a journal protects what is learned in between.")
     ] = 30.0,
-    particles: Annotated[
-        int | None, typer.Option(min=1, help="New model: guesses that are followed at once.", show_default="10")
+    particles: Annotated[int | None, typer.Option(min=1, help="New model: number of particles.", show_default="10")] = None,
+    alpha: Annotated[
+        float | None, typer.Option(help="New model: Dirichlet prior of the labels in a document.", show_default="0.1")
     ] = None,
-    alpha: Annotated[float | None, typer.Option(help="New model: prior of a document's labels.", show_default="0.1")] = None,
-    eta: Annotated[float | None, typer.Option(help="New model: prior of a label's words.", show_default="0.1")] = None,
+    eta: Annotated[
+        float | None, typer.Option(help="New model: Dirichlet prior of the words in a label.", show_default="0.1")
+    ] = None,
     half_life: Annotated[
         float | None,
-        typer.Option(
-            metavar="DOCUMENTS", help="New model: what was learned counts for half after so many.", show_default="never"
-        ),
+        typer.Option(metavar="DOCUMENTS", help="New model: half-life of learned counts.", show_default="never"),
     ] = None,
-    seed: Annotated[
-        int | None, typer.Option(min=0, help="New model: the same seed gives the same model.", show_default="0")
-    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="New model: random seed.", show_default="0")] = None,
     stop_words: Annotated[
-        str | None, typer.Option(help="New model: language whose stop words to leave out, or a file with one on each line.")
+        str | None, typer.Option(help="New model: stop words to remove: a language, or a file with one word per line.")
     ] = None,
-    stemmer: Annotated[str | None, typer.Option(help="New model: language of a Snowball stemmer.")] = None,
+    stemmer: Annotated[str | None, typer.Option(help="New model: language of the Snowball stemmer.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Learn labels and their words from a stream of JSON lines, each line exactly once even if this is killed."""
+    """Learn labels from a stream of JSON lines, each line exactly once even if the process is killed."""
     from semascope.cli.render.stream_view import View
     from semascope.streaming.durable import open_stream
     from semascope.streaming.loop import asked_to_stop, check_readable, opened_source, run
     from semascope.streaming.records import StreamFields
 
-    told: dict[str, Any] = {"n_particles": particles, "alpha": alpha, "eta": eta, "half_life": half_life, "random_state": seed}
-    given = {name: value for name, value in told.items() if value is not None}
+    options: dict[str, Any] = {
+        "n_particles": particles,
+        "alpha": alpha,
+        "eta": eta,
+        "half_life": half_life,
+        "random_state": seed,
+    }
+    given = {name: value for name, value in options.items() if value is not None}
     if stop_words is not None or stemmer is not None:
         given["analyzer"] = analyzers_for([], stop_words, stemmer, {})
     check_readable(input, follow=follow, replayed=replayed)
@@ -73,9 +77,9 @@ def stream(
             _check_settings_agree(learner.model, given, model)
             with View(learner, as_json=as_json) as view:
                 if learner.recovered:
-                    view.say(f"{pluralize(learner.recovered, 'document')} learned again from the journal of the last run.")
-                with opened_source(learner, input, follow=follow, replayed=replayed, say=view.say) as source:
-                    run(learner, source, fields, save_seconds=save_seconds, watch=view.watch, stopped=stopped)
+                    view.notify(f"{pluralize(learner.recovered, 'document')} recovered from the journal of the last run.")
+                with opened_source(learner, input, follow=follow, replayed=replayed, say=view.notify) as source:
+                    run(learner, source, fields, save_seconds=save_seconds, watch=view.update, stopped=stopped)
         _print_outcome(model, learner, view.metrics, interrupted=stopped(), as_json=as_json)
         if stopped():
             raise typer.Exit(code=130)
@@ -93,17 +97,17 @@ def _check_settings_agree(model: OnlineLabeledLDA, given: dict[str, Any], path: 
         if settings[name] != value:
             option = {"n_particles": "--particles", "random_state": "--seed", "analyzer": "--stop-words or --stemmer"}.get(name)
             message = (
-                f"{path}: was made with {name}={settings[name]!r}, which {option or '--' + name.replace('_', '-')} cannot "
-                "change; leave it out, or give another path for a new model."
+                f"{path}: was created with {name}={settings[name]!r}, which {option or '--' + name.replace('_', '-')} cannot "
+                "change; omit the option, or use another path for a new model."
             )
             raise InputError(message)
 
 
 def _print_outcome(path: Path, stream: DurableStream, metrics: StreamMetrics, *, interrupted: bool, as_json: bool) -> None:
     now = pluralize(metrics.documents_now, "document")
-    sentence = f"{'interrupted; ' if interrupted else ''}{now} learned now, {metrics.documents:,} in all"
-    sentence += f", with {pluralize(metrics.n_labels, 'label')}; the model is saved."
-    bad = f"{pluralize(metrics.bad_lines, 'bad line')} set aside in {stream.bad_path}." if metrics.bad_lines else ""
+    sentence = f"{'interrupted; ' if interrupted else ''}{now} learned, {metrics.documents:,} in total"
+    sentence += f", with {pluralize(metrics.n_labels, 'label')}; model saved."
+    bad = f"{pluralize(metrics.bad_lines, 'bad line')} written to {stream.bad_path}." if metrics.bad_lines else ""
     if as_json:
         for part in (f"{path}: {sentence}", bad):
             if part:

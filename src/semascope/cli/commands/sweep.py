@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 COLUMNS = {"topics": "{:,}", "seed": "{}", "perplexity": "{:,.1f}", "coherence": "{:.3f}", "diversity": "{:.3f}",
            "seconds": "{:,.1f}", "iterations": "{:,}"}  # fmt: skip
-"""Columns of the table, and how their numbers are written."""
+"""Columns of the table with their number formats."""
 
 
 if TYPE_CHECKING:
@@ -32,32 +32,32 @@ else:
     SweptName = enum.StrEnum("SweptName", commands(swept=True))
 
 FIRST = SweptName(commands(swept=True)[0])
-"""The model that is tried unless another is asked for."""
+"""Default model."""
 
 
 @command
 def sweep(
     corpus: CorpusPath,
-    topics: Annotated[str, typer.Option(metavar="K,K,…", help="Numbers of topics, or dimensions, to try.")] = "10,20,50,100",
+    topics: Annotated[str, typer.Option(metavar="K,K,…", help="Numbers of topics or dimensions to try.")] = "10,20,50,100",
     name: Annotated[SweptName, typer.Option("--model", help="Model to fit.")] = FIRST,
-    heldout: Annotated[float, typer.Option(help="Share of the documents to hold out, to judge by.")] = 0.1,
+    heldout: Annotated[float, typer.Option(help="Fraction of the documents to hold out for evaluation.")] = 0.1,
     max_iter: MaxIter = None,
     tol: Tolerance = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the fits, and of the choice of documents.")] = 0,
-    seeds: Annotated[int, typer.Option(min=1, help="Fits with each number of topics, each from a seed of its own.")] = 1,
-    threads: Annotated[int | None, typer.Option(min=1, help="Threads; all cores by default.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of the fits and of the split.")] = 0,
+    seeds: Annotated[int, typer.Option(min=1, help="Number of fits, with different seeds, per number of topics.")] = 1,
+    threads: Annotated[int | None, typer.Option(min=1, help="Number of threads; all cores by default.")] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="A picture to draw (.png, .svg, .pdf), or a folder for picture, numbers and all models."),
+        typer.Option(help="Plot to write (.png, .svg, .pdf), or a directory for the plot, the figures and all models."),
     ] = None,
     overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
-    """Try several numbers of topics on CORPUS, and say which is best.
+    """Compare several numbers of topics on CORPUS, and suggest the best.
 
     Held-out perplexity is computed with the model's own prior or smoothing.
 
-    Ctrl-C ends it and keeps what is finished.
+    Ctrl-C stops the sweep and keeps finished fits.
     """
     numbers = _numbers(topics)
     from semascope import model_selection as judging
@@ -97,34 +97,34 @@ def sweep(
 def _numbers(topics: str) -> list[int]:
     parts = parse_list(topics)
     if not parts or not all(part.isascii() and part.isdigit() and int(part) > 0 for part in parts):
-        message = f"--topics takes whole numbers of at least 1, as in 10,20,50, not {topics!r}."
+        message = f"--topics takes positive integers, e.g. 10,20,50, not {topics!r}."
         raise typer.BadParameter(message)
     return sorted(set(map(int, parts)))
 
 
 class _Target:
-    """Where results are kept: nowhere, in a picture, or in a folder."""
+    """Output of a sweep: none, a plot, or a directory."""
 
     def __init__(self, out: Path | None, overwrite: bool) -> None:
         from semascope.cli.render.figures import KINDS, check_can_draw
 
-        self.picture = out if out and out.suffix.lower() in KINDS else None
-        self.folder = out if out and not self.picture else None
+        self.plot = out if out and out.suffix.lower() in KINDS else None
+        self.folder = out if out and not self.plot else None
         self._lines = ""
-        if self.picture:
-            check_can_draw(self.picture)
+        if self.plot:
+            check_can_draw(self.plot)
         if self.folder:
-            self._see_that_it_is_free(self.folder, overwrite)
-            self.picture = self.folder / "sweep.png"
+            self._check_free(self.folder, overwrite)
+            self.plot = self.folder / "sweep.png"
 
-    def _see_that_it_is_free(self, folder: Path, overwrite: bool) -> None:
+    def _check_free(self, folder: Path, overwrite: bool) -> None:
         from semascope.storage import is_directory_of
 
         if kind := is_directory_of(folder):
-            message = f"{folder}: is a semascope {kind}; give a folder of its own to a sweep."
+            message = f"{folder}: is a semascope {kind}; choose another directory for the sweep."
             raise InputError(message)
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())) and not overwrite:
-            message = f"{folder}: is there already; give another path, or replace what is in it with --overwrite."
+            message = f"{folder}: already exists; choose another path, or replace its contents with --overwrite."
             raise InputError(message)
 
     def keep(self, trial: Trial, model: Any) -> None:
@@ -139,16 +139,16 @@ class _Target:
         from semascope.errors import MissingExtraError
 
         try:
-            if self.picture:
-                draw_sweep(self.picture, trials, suggestion, title)
+            if self.plot:
+                draw_sweep(self.plot, trials, suggestion, title)
         except MissingExtraError as error:
             if not self.folder:
                 raise
-            print_text(f"{self.folder}: the picture was left out: {error}")
+            print_text(f"{self.folder}: plot skipped: {error}")
 
 
 class _ShowAsJson:
-    """A line of JSON for each trial, and one for the suggestion."""
+    """Printer of JSON lines, one per trial and one for the suggestion."""
 
     def trial(self, trial: Trial) -> None:
         print_json(trial.to_dict())
@@ -159,31 +159,31 @@ class _ShowAsJson:
 
 
 class _ShowAsTable:
-    """A row for each trial as it comes, and pictures in the end."""
+    """Printer of a table row per trial, with charts at the end."""
 
     def __init__(self, name: str, split: Split) -> None:
-        self._began = False
+        self._started = False
         self._title = (
-            f"{in_words(name)}, learned from {split.train.n_documents:,} documents and judged by "
+            f"{in_words(name)}, fitted to {split.train.n_documents:,} documents and evaluated on "
             f"{split.heldout.n_documents:,} held out, with its own prior or smoothing"
         )
 
     def trial(self, trial: Trial) -> None:
         from rich.text import Text
 
-        if not self._began:
+        if not self._started:
             console().print(self._title)
             console().print()
             console().print(Text(" ".join(f"{name:>10}" for name in COLUMNS), style="bold"))
-            self._began = True
+            self._started = True
         console().print(" ".join(f"{form.format(getattr(trial, name)):>10}" for name, form in COLUMNS.items()))
 
     def end(self, trials: list[Trial], suggestion: Suggestion, interrupted: bool) -> None:
-        from semascope.cli.render.charts import Gallery, sweep_pictures
+        from semascope.cli.render.charts import Gallery, sweep_charts
         from semascope.cli.render.screen import Parts
 
         if len({trial.topics for trial in trials}) > 1:
-            console().print("", Gallery(sweep_pictures(trials)), soft_wrap=False)
+            console().print("", Gallery(sweep_charts(trials)), soft_wrap=False)
         if interrupted:
-            console().print("Interrupted; what is finished is above.")
+            console().print("Interrupted; finished fits are above.")
         console().print(Parts("Suggested: ", (f"{suggestion.topics} topics", "bold"), f" – {suggestion.reason}."))

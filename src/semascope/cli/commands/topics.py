@@ -15,10 +15,10 @@ from semascope.models.registry import LABELS
 @command
 def topics(
     model: ModelPath,
-    words: Annotated[int, typer.Option(min=1, help="Words to show of each topic.")] = 10,
+    words: Annotated[int, typer.Option(min=1, help="Number of words to show per topic.")] = 10,
     as_json: AsJson = False,
 ) -> None:
-    """Show the topics of MODEL, or its labels, the largest first."""
+    """Show the topics or labels of MODEL, largest first."""
     from semascope.models.loading import load_topics
 
     fitted = load_topics(model, or_labels=True)
@@ -48,5 +48,5 @@ def _show_labels(path: Path, model: Any, n_words: int, as_json: bool) -> None:
         return
     console().print(label_table(model, n_words))
     if (more := len(model.topic_names_) - MAX_LABELS) > 0:
-        console().print(f"and {more:,} more; --json gives all", style="dim")
+        console().print(f"and {more:,} more; --json prints all", style="dim")
     print_next_step(["semascope", "predict", path, "SOURCE"], ["semascope", "attribute", path, "TEXT"])

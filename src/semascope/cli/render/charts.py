@@ -1,4 +1,4 @@
-"""Charts of block characters for the terminal; of # where the terminal knows no others."""
+"""Terminal charts of block characters, or of ASCII where the terminal supports no others."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ if TYPE_CHECKING:
 EIGHTHS_WIDE = " ▏▎▍▌▋▊▉█"
 EIGHTHS_HIGH = " ▁▂▃▄▅▆▇█"
 ASCII = " ...:::##"
-"""One sign for each eighth, too."""
+"""One character per eighth, like the above."""
 TWO_COLUMNS = 72
-"""From this width on, pictures stand side by side."""
+"""Minimum width to show charts side by side."""
 MAX_BAR_WIDTH = 120
-"""Bars longer than this are no easier to compare."""
+"""Maximum width of a gallery; longer bars are no easier to compare."""
 MAX_NAME_LENGTH = 18
 
 
 def ascii_only(console: Console, options: ConsoleOptions) -> bool:
-    """Tell a terminal that cannot be trusted with block characters."""
+    """Return whether the terminal lacks block characters."""
     return options.ascii_only or console.is_dumb_terminal
 
 
 @dataclass(frozen=True)
 class Bar:
-    """A bar as long as a share of the room there is; something is seen of all that is not nothing."""
+    """Bar whose length is a share of the width; positive shares are always visible."""
 
     share: float
 
@@ -56,21 +56,21 @@ class Bar:
 
 
 def bars(rows: Iterable[tuple[str, float, str]]) -> Table:
-    """Rows of a name, a bar as long as the number, and what to say of it."""
+    """Return a table with a name, a proportional bar and a text per row."""
     listed = list(rows)
     largest = max((number for _, number, _ in listed), default=0) or 1
     table = Table.grid(padding=(0, 1), expand=True)
     table.add_column(justify="right", no_wrap=True, overflow="crop")
     table.add_column(ratio=1)
     table.add_column(justify="right", no_wrap=True)
-    for name, number, said in listed:
-        table.add_row(Name(name), Bar(number / largest), said)
+    for name, number, text in listed:
+        table.add_row(Name(name), Bar(number / largest), text)
     return table
 
 
 @dataclass(frozen=True)
 class Name:
-    """What a bar is of, cut short where it is long."""
+    """Name of a bar, truncated if long."""
 
     text: str
 
@@ -91,7 +91,7 @@ class Name:
 
 @dataclass(frozen=True)
 class Curve:
-    """Numbers as heights, spread over the width, with the names of the first and the last below."""
+    """Area chart of numbers over the full width, with the names of the first and the last below."""
 
     numbers: Sequence[float]
     first: str
@@ -101,7 +101,7 @@ class Curve:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         signs = ASCII if ascii_only(console, options) else EIGHTHS_HIGH
         n, room = len(self.numbers), options.max_width
-        width = room // n * n if n <= room else room  # few numbers are all equally wide
+        width = room // n * n if n <= room else room  # a few numbers get equal widths
         picked = np.asarray(self.numbers, dtype=float)[np.arange(width) * n // width]
         eighths = np.ceil(8 * self.height * picked / (picked.max() or 1)).astype(int)
         for row in reversed(range(self.height)):
@@ -112,26 +112,26 @@ class Curve:
         return Measurement(4, options.max_width)
 
 
-def picture(title: str, said: str, *parts: RenderableType) -> Group:
-    """A picture under its title and a line that says what is to be seen."""
-    return Group(Text(title, style="bold"), *([Text(said, style="dim")] if said else []), *parts, "")
+def chart(title: str, subtitle: str, *parts: RenderableType) -> Group:
+    """Return a chart under its title and subtitle."""
+    return Group(Text(title, style="bold"), *([Text(subtitle, style="dim")] if subtitle else []), *parts, "")
 
 
 @dataclass(frozen=True)
 class Gallery:
-    """Pictures side by side where there is room, otherwise one below the other."""
+    """Charts side by side if the terminal is wide enough, otherwise one below the other."""
 
-    pictures: Sequence[RenderableType]
+    charts: Sequence[RenderableType]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         if options.max_width < TWO_COLUMNS:
-            yield Group(*self.pictures)
+            yield Group(*self.charts)
             return
         table = Table.grid(padding=(0, 4, 0, 0), expand=True)
         table.add_column(ratio=1)
         table.add_column(ratio=1)
-        for left in range(0, len(self.pictures), 2):
-            table.add_row(*self.pictures[left : left + 2])
+        for left in range(0, len(self.charts), 2):
+            table.add_row(*self.charts[left : left + 2])
         table.width = min(options.max_width, MAX_BAR_WIDTH)
         yield table
 
@@ -143,16 +143,16 @@ ASCII_SIGNS = ("*", ".", "|", "-", "+")
 
 @dataclass(frozen=True)
 class Line:
-    """Points and what lies between them. The horizontal axis is logarithmic, for times and numbers of topics are.
+    """Line chart with a logarithmic horizontal axis, which suits times and numbers of topics.
 
     Parameters
     ----------
     x, y : sequences of float
         The points, x ascending and above 0.
     x_name, y_name : callables
-        How to write a number on each axis.
+        Number formats of the axes.
     height : int, default=9
-        Rows.
+        Number of rows.
     """
 
     x: Sequence[float]
@@ -181,7 +181,7 @@ class Line:
         return Measurement(20, options.max_width)
 
     def _names_below(self, columns: NDArray[np.int64], width: int) -> str:
-        """Write the first and the last number below their points, and those between for which there is room."""
+        """Return the axis labels: the first, the last, and those between that fit."""
         line, last = [" "] * (width + 1), len(columns) - 1
         for i in (0, last, *range(1, last)):
             name = self.x_name(self.x[i])
@@ -192,7 +192,7 @@ class Line:
 
 
 def _scaled(values: NDArray[Any], n: int) -> NDArray[np.int64]:
-    """Put values into cells from 0 to n - 1; all into the one in the middle when they are equal."""
+    """Map values to cells from 0 to n - 1; equal values all to the middle one."""
     low, high = values.min(), values.max()
     if high == low:
         return np.full(len(values), (n - 1) // 2)
@@ -200,7 +200,7 @@ def _scaled(values: NDArray[Any], n: int) -> NDArray[np.int64]:
 
 
 def heldout_table(path: Sequence[Sequence[float]]) -> Table:
-    """Held-out perplexity, by the model's own prior, after iterations and seconds."""
+    """Return a table of held-out perplexity, with the model's own prior, by iteration and seconds."""
     table = Table(box=None, header_style="bold")
     for name in ("iteration", "seconds", "held-out perplexity, own prior"):
         table.add_column(name, justify="right")
@@ -209,19 +209,19 @@ def heldout_table(path: Sequence[Sequence[float]]) -> Table:
     return table
 
 
-def heldout_picture(path: Sequence[Sequence[float]]) -> RenderableType:
-    """Held-out perplexity against time."""
+def heldout_chart(path: Sequence[Sequence[float]]) -> RenderableType:
+    """Return a line chart of held-out perplexity against time."""
     _, seconds, perplexities = zip(*path, strict=True)
     line = Line([max(s, 1e-6) for s in seconds], perplexities, lambda s: f"{s:.3g} s", lambda p: f"{p:,.0f}")
-    return picture("Held-out perplexity, own prior", "by seconds of training", line)
+    return chart("Held-out perplexity, own prior", "by seconds of training", line)
 
 
-def sweep_pictures(trials: Sequence[Trial]) -> list[RenderableType]:
-    """Held-out perplexity and coherence against the number of topics."""
+def sweep_charts(trials: Sequence[Trial]) -> list[RenderableType]:
+    """Return line charts of held-out perplexity and coherence against the number of topics."""
     from semascope.model_selection import by_topics
 
     topics, perplexities, coherences = zip(*by_topics(trials), strict=True)
     return [
-        picture("Held-out perplexity", "by topics; lower is better", Line(topics, perplexities, str, lambda p: f"{p:,.0f}")),
-        picture("Coherence (npmi)", "by topics; higher is better", Line(topics, coherences, str, lambda c: f"{c:.3f}")),
+        chart("Held-out perplexity", "by topics; lower is better", Line(topics, perplexities, str, lambda p: f"{p:,.0f}")),
+        chart("Coherence (npmi)", "by topics; higher is better", Line(topics, coherences, str, lambda c: f"{c:.3f}")),
     ]

@@ -1,4 +1,4 @@
-"""A corpus as people see it: facts first, then pictures of how it is spread."""
+"""Summary of a corpus: facts and charts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from rich.console import Group, RenderableType
 
 from semascope.cli.app import pluralize
-from semascope.cli.render.charts import MAX_BAR_WIDTH, Curve, Gallery, bars, picture
+from semascope.cli.render.charts import MAX_BAR_WIDTH, Curve, Gallery, bars, chart
 from semascope.cli.render.screen import Parts
 from semascope.cli.render.terminal import MAX_LINE_LENGTH, MAX_NAME_LENGTH, sanitize
 from semascope.corpus.summary import TOP, Bin, Size, Summary
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MAX_YEARS = 10
-"""More years than this are a curve."""
+"""Maximum number of years shown as bars; more become a curve."""
 
 
-def facts_of(path: Path, about: Summary) -> RenderableType:
-    """The size of a corpus in a line, and what else is known of it in a few more."""
+def summary_header(path: Path, about: Summary) -> RenderableType:
+    """Return the size of a corpus on a line, and its properties below."""
     sizes = ", ".join(
         [pluralize(about.documents, "document"), pluralize(about.words, "word"), f"{number(about.tokens)} tokens"]
     )
@@ -46,67 +46,69 @@ def facts_of(path: Path, about: Summary) -> RenderableType:
     return Group(Parts((str(path), "bold"), f": {sizes}", limit=MAX_LINE_LENGTH), *lines, "")
 
 
-def pictures_of(about: Summary) -> Gallery:
-    """All pictures that a corpus gives cause for."""
-    return Gallery(list(_pictures(about)))
+def summary_charts(about: Summary) -> Gallery:
+    """Return all charts that apply to a corpus."""
+    return Gallery(list(_charts(about)))
 
 
 def topic_shares(shares: NDArray[np.float64], names: Sequence[str]) -> RenderableType:
-    """The largest topics of a model."""
+    """Return a chart of the largest topics of a model."""
     largest = np.argsort(-shares, kind="stable")[:TOP]
     more = len(shares) - len(largest)
     rows = _shares({names[topic]: float(shares[topic]) for topic in largest})
-    return picture("Largest topics", f"{more:,} more" if more else "", bars(rows))
+    return chart("Largest topics", f"{more:,} more" if more else "", bars(rows))
 
 
-def _pictures(about: Summary) -> Iterator[RenderableType]:
+def _charts(about: Summary) -> Iterator[RenderableType]:
     if about.lengths:
         yield _lengths(about)
         words = [(word, n, number(n)) for word, n, _ in about.most_frequent_words]
-        yield picture("Most frequent words", "", bars(words))
+        yield chart("Most frequent words", "", bars(words))
         yield _by_rank(about)
         yield _by_documents(about)
     if about.top_labels:
         yield _labels(about)
     if about.languages:
-        yield picture("Languages", "guessed from stop words", bars(_shares(about.languages)))
+        yield chart("Languages", "guessed from stop words", bars(_shares(about.languages)))
     if about.years:
         yield _years(about.years)
 
 
 def _lengths(about: Summary) -> RenderableType:
-    said = f"median {number(about.median_length)}, mean {number(about.tokens_per_document)}, longest {number(about.longest)}"
+    subtitle = (
+        f"median {number(about.median_length)}, mean {number(about.tokens_per_document)}, longest {number(about.longest)}"
+    )
     empty = [("0", about.empty_documents, number(about.empty_documents))] if about.empty_documents else []
-    return picture("Documents by length", said, bars([*empty, *_of_bins(about.lengths)]))
+    return chart("Documents by length", subtitle, bars([*empty, *_of_bins(about.lengths)]))
 
 
 def _by_rank(about: Summary) -> RenderableType:
     ranks, counts = np.array(about.ranks).T
     heights = np.interp(np.linspace(0, np.log(ranks[-1]), MAX_BAR_WIDTH), np.log(ranks), np.log(counts))
-    heights += 0.1 - min(0.0, heights.min())  # the rarest words are still to be seen
-    said = f"from {number(counts[0])} times to {number(counts[-1])}, logarithmic"
-    return picture("Words by rank", said, Curve(list(heights), "rank 1", number(ranks[-1])))
+    heights += 0.1 - min(0.0, heights.min())  # keep the rarest words visible
+    subtitle = f"from {number(counts[0])} times to {number(counts[-1])}, logarithmic"
+    return chart("Words by rank", subtitle, Curve(list(heights), "rank 1", number(ranks[-1])))
 
 
 def _by_documents(about: Summary) -> RenderableType:
     share = about.hapaxes / about.words
-    said = f"in all once: {pluralize(about.hapaxes, 'word')} ({share:.0%})"
-    return picture("Words by number of documents", said, bars(_of_bins(about.words_by_documents)))
+    subtitle = f"occurring once: {pluralize(about.hapaxes, 'word')} ({share:.0%})"
+    return chart("Words by number of documents", subtitle, bars(_of_bins(about.words_by_documents)))
 
 
 def _labels(about: Summary) -> RenderableType:
     more, without = about.labels - len(about.top_labels), about.unlabeled_documents
-    said = [f"{more:,} more"] if more else []
-    said += [f"{pluralize(without, 'document')} without"] if without else []
-    return picture("Labels", ", ".join(said), bars((label, n, number(n)) for label, n in about.top_labels))
+    parts = [f"{more:,} more"] if more else []
+    parts += [f"{pluralize(without, 'document')} without"] if without else []
+    return chart("Labels", ", ".join(parts), bars((label, n, number(n)) for label, n in about.top_labels))
 
 
 def _years(years: dict[int, int]) -> RenderableType:
     if len(years) <= MAX_YEARS:
-        return picture("Years", "", bars((str(year), n, number(n)) for year, n in years.items()))
+        return chart("Years", "", bars((str(year), n, number(n)) for year, n in years.items()))
     busiest = max(years, key=lambda year: years[year])
-    said = f"most in {busiest}: {pluralize(years[busiest], 'document')}"
-    return picture("Years", said, Curve(list(years.values()), str(min(years)), str(max(years))))
+    subtitle = f"most in {busiest}: {pluralize(years[busiest], 'document')}"
+    return chart("Years", subtitle, Curve(list(years.values()), str(min(years)), str(max(years))))
 
 
 def _shares(shares: dict[str, float]) -> list[tuple[str, float, str]]:
@@ -138,9 +140,9 @@ def _settings(analyzer: dict[str, Any] | None) -> str:
     if isinstance(words := other.get("stop_words"), list):
         other["stop_words"] = pluralize(len(words), "word")
     listed = [f"{name}={value}" for name, value in other.items()]
-    return ", ".join(listed) or "as by default"
+    return ", ".join(listed) or "default"
 
 
 def number(value: float) -> str:
-    """A number as people write it."""
+    """Format a number."""
     return f"{value:,.0f}" if value == int(value) or value >= 100 else f"{value:.3g}"

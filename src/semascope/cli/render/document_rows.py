@@ -1,4 +1,4 @@
-"""Documents of a source that a model is asked about: all of them, or as many as a table shows."""
+"""Iteration over the documents of a source: all of them, or as many as a table shows."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from semascope.corpus.readers.sources import Documents
 
 
-class EachDocument:
-    """Gives documents block by block with their ids, and counts those that are not shown too.
+class DocumentBlocks:
+    """Iterator over blocks of documents with their ids; it also counts documents beyond the limit.
 
     Parameters
     ----------
     source : str
-        Where they are from.
+        Name of the source.
     documents : Documents
-        What `read` gave.
+        Result of `read`.
     limit : int, optional
-        How many to give; all by default.
+        Maximum number of documents; all by default.
     """
 
     def __init__(self, source: str, documents: Documents, limit: int | None) -> None:
@@ -38,22 +38,21 @@ class EachDocument:
 
         for block in self._documents:
             left = len(block) if self._limit is None else max(self._limit - self._n, 0)
-            wanted = default_ids(block, self._n).head(left)
+            selected = default_ids(block, self._n).head(left)
             self._n += len(block)
-            if len(wanted):
-                yield wanted["id"].to_list(), wanted
+            if len(selected):
+                yield selected["id"].to_list(), selected
 
-    def say_what_is_wrong(self, n_unknown: int) -> None:
-        """Tell of bad records, and of how many documents a model knows no word; a source without documents is an error."""
+    def report_problems(self, n_unknown: int) -> None:
+        """Print the bad records and the number of documents without known words; exit if there are no documents."""
         report_bad(self._documents.bad)
         if n_unknown:
-            them = "it" if n_unknown == 1 else "them"
-            print_text(f"The model knows no word of {pluralize(n_unknown, 'document')}: nothing can be said of {them}.")
+            print_text(f"No word of the model's vocabulary in {pluralize(n_unknown, 'document')}.")
         if self._n == 0:
-            print_text(f"semascope: {self._source}: there are no documents.")
+            print_text(f"semascope: {self._source}: no documents.")
             raise typer.Exit(code=1)
 
-    def say_how_many_more(self) -> None:
-        """Tell how many documents the table leaves out."""
+    def report_omitted(self) -> None:
+        """Print the number of documents omitted from the table."""
         if self._limit is not None and self._n > self._limit:
             console().print(f"and {self._n - self._limit:,} more documents", style="dim")

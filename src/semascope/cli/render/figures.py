@@ -1,4 +1,4 @@
-"""Pictures in files, drawn by matplotlib."""
+"""Plots written to files with matplotlib."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ if TYPE_CHECKING:
 
 KINDS = (".png", ".svg", ".pdf")
 BLUE, ORANGE, GRAY = "#0072B2", "#D55E00", "#888888"
-"""Apart for every kind of eye."""
+"""Colors that color-blind readers can distinguish."""
 
 
 def check_can_draw(path: Path) -> None:
-    """Say before hours of work what would keep a picture from being drawn at their end."""
+    """Check before a long fit that its plot can be written afterwards."""
     if path.suffix.lower() not in KINDS:
-        msg = f"{path}: a picture can be a file that ends in {', '.join(KINDS[:-1])} or {KINDS[-1]}."
+        msg = f"{path}: expected a plot file ending in {', '.join(KINDS[:-1])} or {KINDS[-1]}."
         raise InputError(msg)
     if not path.resolve().parent.is_dir():
-        msg = f"{path}: there is no such folder to put a picture into."
+        msg = f"{path}: the parent directory does not exist."
         raise InputError(msg)
     if path.is_dir():
-        msg = f"{path}: is a folder, but should become a picture."
+        msg = f"{path}: expected a file, but this is a directory."
         raise InputError(msg)
     _figure_class()
 
 
 def draw_heldout(path: Path, steps: Sequence[Sequence[float]], title: str) -> None:
-    """Draw held-out perplexity against seconds of training."""
+    """Plot held-out perplexity against seconds of training."""
     figure = _figure_class()(figsize=(7, 4.5), layout="constrained")
     axes = figure.subplots()
     iterations, seconds, perplexities = zip(*steps, strict=True)
@@ -54,7 +54,7 @@ def draw_heldout(path: Path, steps: Sequence[Sequence[float]], title: str) -> No
 
 
 def draw_sweep(path: Path, trials: Sequence[Trial], suggestion: Suggestion, title: str) -> None:
-    """Draw held-out perplexity and coherence against the number of topics, with the suggested one marked."""
+    """Plot held-out perplexity and coherence against the number of topics, and mark the suggestion."""
     from semascope.model_selection import by_topics
 
     figure = _figure_class()(figsize=(10, 4.5), layout="constrained")
@@ -94,6 +94,6 @@ def _figure_class() -> Any:
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
-        msg = f"drawing a picture needs matplotlib ({error}): pip install 'semascope[plot]'"
+        msg = f"plotting requires matplotlib ({error}); install it with: pip install 'semascope[plot]'"
         raise MissingExtraError(msg) from None
     return Figure

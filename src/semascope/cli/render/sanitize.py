@@ -1,44 +1,44 @@
-"""What a terminal may be given: no character that is a command to it, and nothing that is endless."""
+"""Sanitized terminal text: no control characters and a bounded length."""
 
 from __future__ import annotations
 
 import re
 
 MAX_NAME_LENGTH = 240
-"""Characters of a name: three lines of a common terminal."""
+"""Maximum number of characters of a name: three lines of a common terminal."""
 MAX_LINE_LENGTH = 1000
-"""Characters of a sentence that quotes names, or of a passage."""
+"""Maximum number of characters of a sentence that quotes names, or of a passage."""
 ELLIPSIS, MISSING = "…", "\N{REPLACEMENT CHARACTER}"
 
-_HALVES = "\ud800-\udfff"
-HALVES = re.compile(f"[{_HALVES}]")
-"""Halves of characters, which bytes that are not UTF-8 become in arguments and file names."""
-FORBIDDEN = re.compile(f"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u206f\ufff9-\ufffb{_HALVES}]")
-"""Controls, among them those that begin escape sequences; ends of lines; what turns the direction of writing for all that
-follows; signs of annotations. Joiners and marks that scripts and emoji need are not among them."""
+_SURROGATES = "\ud800-\udfff"
+SURROGATES = re.compile(f"[{_SURROGATES}]")
+"""Surrogates, which invalid UTF-8 bytes become in arguments and file names."""
+FORBIDDEN = re.compile(f"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u206f\ufff9-\ufffb{_SURROGATES}]")
+"""Control characters, line separators, bidirectional overrides, interlinear annotations and surrogates. Joiners and marks
+that scripts and emoji need are allowed."""
 
 
 def sanitize(text: str, limit: int | None = None) -> str:
-    r"""Replace what a terminal would take for a command, each character by one, and cut what is too long.
+    r"""Replace control characters one by one, and truncate long text.
 
     Parameters
     ----------
     text : str
-        Anything.
+        Any text.
     limit : int, optional
-        The most characters to keep, the ellipsis in the middle among them: the end of a sentence often says what to do.
+        Maximum number of characters, including the ellipsis. The middle is cut: the end of an error often names the remedy.
 
     Examples
     --------
-    >>> harmless("a\x1b[2Jb\nc \u0928\u092e\u0938\u094d\u0924\u0947")
+    >>> sanitize("a\x1b[2Jb\nc \u0928\u092e\u0938\u094d\u0924\u0947")
     'a�[2Jb c नमस्ते'
-    >>> harmless("abcdefgh", 5)
+    >>> sanitize("abcdefgh", 5)
     'ab…gh'
     """
     if limit is not None and len(text) > limit:
         head, tail = limit // 2, (limit - 1) // 2
         text = text[:head] + ELLIPSIS + text[len(text) - tail :]
-    return FORBIDDEN.sub(lambda found: " " if found[0].isspace() else MISSING, text)
+    return FORBIDDEN.sub(lambda match: " " if match[0].isspace() else MISSING, text)
 
 
 def is_sanitized(text: str) -> bool:
@@ -47,5 +47,5 @@ def is_sanitized(text: str) -> bool:
 
 
 def readable(text: str) -> str:
-    """Replace halves of characters, which are no text to a model. All else stays: this is read, not printed."""
-    return HALVES.sub(MISSING, text)
+    """Replace surrogates, which models cannot read; all other characters stay, as the text is not printed."""
+    return SURROGATES.sub(MISSING, text)

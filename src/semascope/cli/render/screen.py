@@ -1,4 +1,4 @@
-"""What rich prints, made harmless as it is rendered: strings, styled texts, and cells of tables."""
+"""Rich console that sanitizes strings, styled texts and table cells as it renders them."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from semascope.cli.render.sanitize import ELLIPSIS, MAX_LINE_LENGTH, MAX_NAME_LE
 
 
 class Screen(Console):
-    """A console that prints nothing but what is harmless, and no string that has no end.
+    """Console that sanitizes and truncates all it prints.
 
-    A string or text is one line, of a name's length. Several lines are a `Group`; a line that may be longer is made of `Parts`.
+    A string or text is one line of at most a name's length. Use `Group` for several lines, and `Parts` for longer ones.
     """
 
     def render_str(self, text: str, **settings: Any) -> Text:
-        """Make a text of a string; cells of tables are measured by it, too."""
+        """Convert a string to text; also used to measure table cells."""
         return super().render_str(sanitize(text, MAX_NAME_LENGTH), **settings)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """Render anything, inside of which there may be texts that somebody else made."""
+        """Render anything, sanitizing its texts."""
         cast = rich_cast(renderable)
-        return super().render(_harmless_text(cast) if isinstance(cast, Text) else cast, options)
+        return super().render(_sanitized_text(cast) if isinstance(cast, Text) else cast, options)
 
 
-def _harmless_text(text: Text) -> Text:
+def _sanitized_text(text: Text) -> Text:
     plain = sanitize(text.plain)
     if len(plain) <= MAX_NAME_LENGTH and plain == text.plain:
         return text
     made = text.copy()
-    made.plain = plain  # as long as before, so that styles stay where they are
+    made.plain = plain  # of the same length, so styles stay in place
     if len(plain) <= MAX_NAME_LENGTH:
         return made
     head, tail = made[: MAX_NAME_LENGTH // 2], made[len(plain) - (MAX_NAME_LENGTH - 1) // 2 :]
@@ -43,18 +43,18 @@ def _harmless_text(text: Text) -> Text:
 
 
 class Parts:
-    """A line of parts, each of which is made harmless and cut by itself, so that there may be any number of them.
+    """Line of parts, each sanitized and truncated on its own, so any number of them is shown.
 
     Parameters
     ----------
     *parts : str, tuple of str and str, or Parts
-        Texts, with their styles if they have any.
+        Texts, optionally with styles.
     separator : str, default=""
-        What stands between them.
+        Separator of the parts.
     style : str, default=""
-        Style of all of it.
+        Style of the line.
     limit : int, default=MAX_NAME_LENGTH
-        The most characters of a part.
+        Maximum number of characters of a part.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class Parts:
         self._text = Text(separator, style).join(_text_of(part, limit) for part in parts)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        yield from self._text.__rich_console__(console, options)  # not by way of the console, which would cut the line
+        yield from self._text.__rich_console__(console, options)  # bypasses the console, which would cut the line
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
         return Measurement.get(console, options, self._text)
@@ -76,13 +76,13 @@ def _text_of(part: str | tuple[str, str] | Parts, limit: int) -> Text:
     return Text(sanitize(text, limit), style)
 
 
-def words_in_a_line(words: Iterable[str]) -> Parts:
-    """Put words into a line, however many there are."""
+def join_words(words: Iterable[str]) -> Parts:
+    """Return any number of words as a line."""
     return Parts(*words, separator=" ")
 
 
-def text_in_lines(pieces: Iterable[tuple[str, str]]) -> Group:
-    """Show a text as its lines are, from pieces of it with their styles."""
+def split_lines(pieces: Iterable[tuple[str, str]]) -> Group:
+    """Return styled pieces of a text as a group of its lines."""
     return Group(*(Parts(*line, limit=MAX_LINE_LENGTH) for line in _lines(pieces)))
 
 

@@ -1,4 +1,4 @@
-"""What people see of a stream while it is learned: a live table on a terminal, otherwise a line now and then."""
+"""Progress of a stream: a live table on a terminal, otherwise periodic lines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rich.table import Table
 
 from semascope.cli.app import pluralize
 from semascope.cli.render.charts import Bar, Name
-from semascope.cli.render.screen import Parts, words_in_a_line
+from semascope.cli.render.screen import Parts, join_words
 from semascope.cli.render.terminal import MAX_LINE_LENGTH, error_console, print_json, print_text
 from semascope.streaming.metrics import StreamMetrics, heaviest
 
@@ -27,24 +27,24 @@ MAX_NAME_LENGTH = 40
 LINE_SECONDS = 5.0
 TABLE_SECONDS = 0.5
 MAX_TIME_SHARE = 0.05
-"""Drawing takes no larger share of the time than this."""
+"""Maximum fraction of the time spent on drawing."""
 
 
-def figures_in_a_line(metrics: StreamMetrics) -> str:
-    """Return all figures of a stream as one line."""
-    parts = [pluralize(metrics.documents, "document"), f"{metrics.speed:,.0f} a second", _said(metrics.perplexity)]
+def format_metrics(metrics: StreamMetrics) -> str:
+    """Format all metrics of a stream as one line."""
+    parts = [pluralize(metrics.documents, "document"), f"{metrics.speed:,.0f} a second", _format_perplexity(metrics.perplexity)]
     parts += [pluralize(metrics.n_labels, "label"), pluralize(metrics.bad_lines, "bad line")]
     return ", ".join(part for part in parts if part)
 
 
-def _said(perplexity: float | None) -> str:
+def _format_perplexity(perplexity: float | None) -> str:
     return "" if perplexity is None else f"perplexity {perplexity:,.0f}"
 
 
 class View:
-    """Shows how a stream is getting on; `watch` is called again and again.
+    """Progress view of a stream, refreshed by `update`.
 
-    With `as_json`, what is learned for good is printed line by line for programs, and nothing else.
+    With `as_json`, only durably learned documents are printed, as JSON lines.
     """
 
     def __init__(self, stream: DurableStream, *, as_json: bool) -> None:
@@ -67,15 +67,15 @@ class View:
         if self._live:
             self._live.stop()
 
-    def say(self, sentence: str) -> None:
-        """Say something that people should know."""
+    def notify(self, sentence: str) -> None:
+        """Print a message."""
         if self._live:
             self._live.console.print(Parts(f"semascope: {sentence}", limit=MAX_LINE_LENGTH))
         else:
             print_text(f"semascope: {sentence}")
 
-    def watch(self, learned: Learned | None) -> None:
-        """Acknowledge what was learned, and show how it goes when it is time to."""
+    def update(self, learned: Learned | None) -> None:
+        """Acknowledge learned documents, and refresh the view when it is due."""
         if learned:
             self.metrics.add(learned.documents, self._stream.model.label_names_, learned.batch, learned.bad)
             if self._as_json:
@@ -89,7 +89,7 @@ class View:
             spent = time.monotonic() - began
             self._next = began + max(TABLE_SECONDS, spent / MAX_TIME_SHARE)
         else:
-            print_text(figures_in_a_line(self.metrics))
+            print_text(format_metrics(self.metrics))
             self._next = began + LINE_SECONDS
 
     def _table(self) -> Group:
@@ -99,7 +99,7 @@ class View:
         grid.add_column()
         grid.add_row("documents", f"{metrics.documents:,}, {metrics.speed:,.0f} a second")
         if metrics.perplexity is not None:
-            grid.add_row("perplexity", f"{metrics.perplexity:,.0f} of the last documents, before they were learned")
+            grid.add_row("perplexity", f"{metrics.perplexity:,.0f} of the last documents, before learning them")
         newest = Parts(*new[:NEWEST], *(["…"] if len(new) > NEWEST else []), separator=", ", limit=MAX_NAME_LENGTH)
         labels = f"{metrics.n_labels:,}, {len(new):,} of them new"
         grid.add_row("labels", Parts(f"{labels}: ", newest) if new else labels)
@@ -109,7 +109,7 @@ class View:
 
 
 def heaviest_labels(model: Any) -> Table:
-    """A table of the labels that most words are due to."""
+    """Return a table of the labels with the most words."""
     table = Table(box=None, header_style="bold", expand=True)
     table.add_column("label", style="cyan", no_wrap=True)
     table.add_column("share", justify="right", no_wrap=True)
@@ -121,7 +121,7 @@ def heaviest_labels(model: Any) -> Table:
     order = heaviest(shares, HEAVIEST).tolist()
     for label in order:
         name = model.label_names_[label]
-        words = words_in_a_line(model.top_words(name, TOP_WORDS))
+        words = join_words(model.top_words(name, TOP_WORDS))
         table.add_row(Name(name), f"{shares[label]:.1%}", Bar(shares[label] / max(shares[order[0]], 1e-300)), words)
     return table
 

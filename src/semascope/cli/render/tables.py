@@ -1,4 +1,4 @@
-"""Tables of labels and of LSA's dimensions."""
+"""Tables of labels and of LSA dimensions."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import Any
 from semascope.cli.render.terminal import console, print_json
 
 MAX_DIMENSIONS = 10
-"""Dimensions that are shown with their words; of the others only the singular values are."""
+"""Maximum number of dimensions shown with their words; the singular values are all shown."""
 
 
 def show_dimensions(model: Any, n_words: int = 6) -> None:
-    """Print the words at both ends of the first dimensions, and all singular values as a picture."""
+    """Print the words at both ends of the first dimensions, and a chart of all singular values."""
     import numpy as np
     from rich.table import Table
 
-    from semascope.cli.render.charts import Gallery, bars, picture
-    from semascope.cli.render.screen import words_in_a_line
+    from semascope.cli.render.charts import Gallery, bars, chart
+    from semascope.cli.render.screen import join_words
 
     table = Table(box=None, header_style="bold")
     table.add_column("dimension", justify="right", style="cyan")
@@ -27,23 +27,23 @@ def show_dimensions(model: Any, n_words: int = 6) -> None:
     for number, vector in enumerate(np.asarray(model.components_)[:MAX_DIMENSIONS]):
         order = np.argsort(-vector, kind="stable")
         ends = [words[j] for j in order[:n_words] if vector[j] > 0], [words[j] for j in order[::-1][:n_words] if vector[j] < 0]
-        table.add_row(str(number), f"{values[number]:.4g}", *(words_in_a_line(end) for end in ends))
+        table.add_row(str(number), f"{values[number]:.4g}", *(join_words(end) for end in ends))
     console().print(table)
     places = np.unique(np.geomspace(1, len(values), min(len(values), 12)).round().astype(int))
     rows = [(f"{place}", float(values[place - 1]), f"{values[place - 1]:.3g}") for place in places]
-    console().print("", Gallery([picture("Singular values", "by rank", bars(rows))]), soft_wrap=False)
+    console().print("", Gallery([chart("Singular values", "by rank", bars(rows))]), soft_wrap=False)
 
 
 MAX_LABELS = 40
-"""Labels in a table, the largest of them."""
+"""Maximum number of labels in a table; the largest are shown."""
 
 
 def label_table(model: Any, n_words: int) -> Any:
-    """A table of labels, the one that most words are due to first."""
+    """Return a table of labels, largest first."""
     from rich.table import Table
 
     from semascope.cli.render.charts import Bar
-    from semascope.cli.render.screen import words_in_a_line
+    from semascope.cli.render.screen import join_words
 
     table = Table(box=None, header_style="bold")
     table.add_column("label", style="cyan", overflow="fold")
@@ -56,12 +56,12 @@ def label_table(model: Any, n_words: int) -> Any:
     for label in sorted(range(len(names)), key=lambda k: -shares[k])[:MAX_LABELS]:
         documents = f"{model.label_documents_[label]:,}" if label < len(model.label_documents_) else "all"
         bar = Bar(shares[label] / max(shares.max(), 1e-300))
-        table.add_row(names[label], documents, f"{shares[label]:.1%}", bar, words_in_a_line(words[label]))
+        table.add_row(names[label], documents, f"{shares[label]:.1%}", bar, join_words(words[label]))
     return table
 
 
 def print_labels(model: Any, n_words: int) -> None:
-    """Print all labels as JSON lines, in their order."""
+    """Print all labels as JSON lines, in order."""
     documents = model.label_documents_.tolist()
     for label, (name, words) in enumerate(zip(model.topic_names_, model.top_words(n=n_words, weights=True), strict=True)):
         listed = [{"word": word, "probability": p} for word, p in words]

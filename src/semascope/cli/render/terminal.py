@@ -1,7 +1,7 @@
-"""The way to the terminal: nothing that comes from documents, file names or arguments is a command to it, or endless.
+"""Terminal output, sanitized: documents, file names and arguments may contain control characters or be very long.
 
-Everything that people read goes through `console`, `error_console` or `tell`, and everything for programs through `print_json`.
-All of them go by one definition of what is harmless. No other module of the command line prints (a test sees to that).
+Text goes through `console`, `error_console` or `print_text`, and JSON through `print_json`; all of them sanitize alike.
+No other module of the command line prints (enforced by a test).
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from semascope.cli.render.sanitize import sanitize as sanitize
 if TYPE_CHECKING:
     from rich.console import Console
 
-# --- for people ------------------------------------------------------------------------------------------------------------
+# --- text ------------------------------------------------------------------------------------------------------------------
 
 
 def console() -> Console:
-    """Return where people read. Nothing is taken for markup; letters that the terminal does not know become ?."""
+    """Return the console of standard output, without markup. Characters that the terminal cannot encode become ?."""
     from semascope.cli.render.screen import Screen
 
     if isinstance(sys.stdout, io.TextIOWrapper):
@@ -40,21 +40,21 @@ def console() -> Console:
 
 
 def error_console() -> Console:
-    """Return what shows how work is going on, beside what is printed."""
+    """Return the console of standard error, for progress."""
     from semascope.cli.render.screen import Screen
 
     return Screen(stderr=True, highlight=False, markup=False, emoji=False)
 
 
 def print_text(*lines: str) -> None:
-    """Print lines on standard error. An end of line inside of one is not ours, and is replaced."""
+    """Print lines on standard error; line breaks inside a line are replaced."""
     for line in lines:
         typer.echo(sanitize(line, MAX_LINE_LENGTH), err=True)
 
 
 @contextmanager
 def waiting(text: str) -> Iterator[Any]:
-    """Show that work is going on, on a terminal; the value is a function that changes the text."""
+    """Show a spinner on a terminal; yield a function that changes its text."""
     if not sys.stderr.isatty():
         yield lambda new_text: None
         return
@@ -65,13 +65,13 @@ def waiting(text: str) -> Iterator[Any]:
 
 
 class Shell(str):
-    """A part of a command line that the shell reads, as "> FILE", and that is therefore not quoted."""
+    """Unquoted part of a command line, such as "> FILE"."""
 
     __slots__ = ()
 
 
 def print_next_step(*commands: list[Any]) -> None:
-    """Say what to do next. A command that cannot be printed as it must be typed is left out."""
+    """Print suggested commands; those that cannot be printed verbatim are omitted."""
     from semascope.cli.render.screen import Parts
 
     lines = (" ".join(word if isinstance(word, Shell) else shlex.quote(str(word)) for word in words) for words in commands)
@@ -79,41 +79,41 @@ def print_next_step(*commands: list[Any]) -> None:
         console().print(Parts(("  or: " if number else "Next: ", "dim"), (line, "bold"), limit=MAX_LINE_LENGTH))
 
 
-# --- for programs ----------------------------------------------------------------------------------------------------------
+# --- JSON ------------------------------------------------------------------------------------------------------------------
 
 
 def print_json(value: Any) -> None:
-    """Print one line of JSON. Letters of all scripts stay as they are; what is not harmless is escaped, so nothing is lost."""
+    """Print one line of JSON. Characters of all scripts are kept; control characters are escaped, so nothing is lost."""
     line = json.dumps(value, ensure_ascii=False)
-    sys.stdout.write(FORBIDDEN.sub(lambda found: f"\\u{ord(found[0]):04x}", line) + "\n")
+    sys.stdout.write(FORBIDDEN.sub(lambda match: f"\\u{ord(match[0]):04x}", line) + "\n")
 
 
-# --- mistakes in arguments -------------------------------------------------------------------------------------------------
+# --- usage errors ----------------------------------------------------------------------------------------------------------
 
 UsageError: Any = typer.BadParameter.__base__
-"""What every mistake in arguments is; Typer has no name of its own for it."""
+"""Base class of all usage errors, which Typer does not export."""
 
 
 class Commands(TyperGroup):
-    """Commands whose mistakes quote arguments only as they can be printed; a file name may hold anything."""
+    """Command group whose usage errors quote sanitized arguments."""
 
     def make_context(self, *arguments: Any, **settings: Any) -> Any:
-        """Read the arguments."""
-        with _quoting_harmlessly():
+        """Parse the arguments."""
+        with _sanitize_usage_errors():
             return super().make_context(*arguments, **settings)
 
     def invoke(self, *arguments: Any, **settings: Any) -> Any:
-        """Run the command that they name."""
-        with _quoting_harmlessly():
+        """Run the command."""
+        with _sanitize_usage_errors():
             return super().invoke(*arguments, **settings)
 
 
 @contextmanager
-def _quoting_harmlessly() -> Iterator[None]:
+def _sanitize_usage_errors() -> Iterator[None]:
     try:
         yield
     except UsageError as error:
-        said = error.format_message()
-        if is_sanitized(said) or type(error).__name__ == "NoArgsIsHelpError":  # which is our own help
+        text = error.format_message()
+        if is_sanitized(text) or type(error).__name__ == "NoArgsIsHelpError":  # i.e. our own help
             raise
-        raise UsageError(sanitize(said, MAX_LINE_LENGTH), error.ctx) from None
+        raise UsageError(sanitize(text, MAX_LINE_LENGTH), error.ctx) from None
