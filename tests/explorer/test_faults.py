@@ -170,7 +170,7 @@ def test_a_model_that_is_gone_is_told_and_found_again(fitted, serving, wait_for,
         wait_for(lambda: client.get("/health").json()["status"] == "missing")
         answer = client.get("/api/topics")
         assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
-        assert "no longer there" in answer.json()["error"]
+        assert "no longer exists" in answer.json()["error"]
         (tmp_path / "away").rename(tmp_path / "model")
         wait_for(lambda: client.get("/api/topics").status_code == 200)
         assert client.get("/health").json()["status"] == "ok"
@@ -221,7 +221,7 @@ def test_versions_of_a_directory_differ(fitted, tmp_path):
 
 
 def test_too_many_at_once_are_sent_away(fitted, serving):
-    with serving(fitted / "lda", pool=Pool(most_waiting=0)) as client:
+    with serving(fitted / "lda", pool=Pool(max_waiting=0)) as client:
         answer = client.get("/api/topics/0")
         assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
         assert "too many" in answer.json()["error"]

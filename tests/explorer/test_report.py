@@ -10,7 +10,7 @@ from browsing import needs_chromium
 from semascope import LDA, LSA, Analyzer, Corpus, LabeledLDA, OnlineLabeledLDA, load
 from semascope.cli.main import app
 from semascope.errors import InputError
-from semascope.explorer.report.page import report_on, write_report
+from semascope.explorer.report.page import render_report, write_report
 
 HOSTILE = '"\'><script>window.ran=1</script><img/src=x/onerror="window.ran=1"></title></style><svg/onload="window.ran=1">'
 
@@ -152,7 +152,7 @@ def test_printing_shows_what_is_inside_all_topics(browser, page):
 
 
 def test_it_tells_of_topics_documents_time_relations_and_quality(folder):
-    text = report_on(load(folder / "lda"), Corpus.open(folder / "corpus"), "three topics")
+    text = render_report(load(folder / "lda"), Corpus.open(folder / "corpus"), "three topics")
     assert text.count('class="topic"') == 3
     for part in (
         "most frequent",
@@ -169,7 +169,7 @@ def test_it_tells_of_topics_documents_time_relations_and_quality(folder):
 
 def test_the_same_model_has_the_same_report(folder):
     model, corpus = load(folder / "labeled"), Corpus.open(folder / "corpus")
-    assert report_on(model, corpus, "x") == report_on(load(folder / "labeled"), corpus, "x")
+    assert render_report(model, corpus, "x") == render_report(load(folder / "labeled"), corpus, "x")
 
 
 def test_a_hundred_topics_weigh_less_than_five_megabytes(tmp_path):
@@ -220,7 +220,7 @@ def test_a_place_that_cannot_hold_a_file_is_refused(folder, tmp_path, out, said)
         write_report(folder / "lda", tmp_path / out)
 
 
-def test_lsa_has_no_topics_to_report_on(tmp_path):
+def test_lsa_has_no_topics_to_render_report(tmp_path):
     LSA(2, random_state=0).fit(["cats purr", "dogs bark", "cats sleep"]).save(tmp_path / "model")
     with pytest.raises(InputError, match="has no topics to report on"):
         write_report(tmp_path / "model", tmp_path / "out.html")

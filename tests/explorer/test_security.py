@@ -46,7 +46,7 @@ def test_names_of_this_machine_are_answered(lda, host):
 def test_pages_of_other_sites_are_refused(lda, origin):
     for method, address in (("GET", "/api/topics"), ("PUT", "/api/topics/0/name"), ("POST", "/api/infer")):
         answer = lda.request(method, address, headers={"Origin": origin}, json={"name": "taken"})
-        assert (answer.status_code, answer.json()["error"]) == (403, "pages of other sites may not ask this server.")
+        assert (answer.status_code, answer.json()["error"]) == (403, "Forbidden: cross-origin requests are not allowed.")
 
 
 def test_its_own_page_is_answered(lda):

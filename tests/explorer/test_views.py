@@ -10,7 +10,7 @@ from semascope import LDA, LSA, PLSA, Analyzer, Corpus, LabeledLDA, OnlineLabele
 from semascope.errors import InputError
 from semascope.explorer.queries import views
 from semascope.explorer.queries.periods import periods_of
-from semascope.explorer.queries.views import DocumentShares, Themes
+from semascope.explorer.queries.views import DocumentShares, TopicView
 from semascope.explorer.service.snapshot import Snapshot
 from semascope.model_selection import hold_out
 from semascope.models.display import topic_map as maps
@@ -70,7 +70,7 @@ EVERY = ["PLSA", "LDA", "PolylingualLDA", "LabeledLDA", "OnlineLabeledLDA"]
 @pytest.mark.parametrize("name", EVERY)
 def test_words_of_every_model_have_the_probabilities_of_its_components(models, name):
     model, _ = models[name]
-    themes, components = Themes.of(model), np.asarray(model.components_, np.float64)
+    themes, components = TopicView.of(model), np.asarray(model.components_, np.float64)
     assert themes.names == model.topic_names_
     for topic in range(len(themes)):
         assert np.allclose(themes.probabilities(topic), components[topic], rtol=1e-4)
@@ -95,7 +95,7 @@ def test_relevance_is_what_its_definition_says(models, name, relevance):
 @pytest.mark.parametrize("name", EVERY)
 def test_with_relevance_one_words_are_the_top_words(models, name):
     model, _ = models[name]
-    themes = Themes.of(model)
+    themes = TopicView.of(model)
     expected = model.top_words(n=5)
     if name == "PolylingualLDA":
         expected = [of_topic["en"] for of_topic in expected]
@@ -118,7 +118,7 @@ def test_words_of_one_language_are_of_that_language(models):
 
 def test_the_same_letters_in_two_languages_are_two_words():
     model = PolylingualLDA(2, random_state=0).fit([{"en": "war and peace", "de": "es war einmal"}] * 6)
-    themes = Themes.of(model)
+    themes = TopicView.of(model)
     (english,), (german,) = themes.numbers_of(["war"], "en"), themes.numbers_of(["war"], "de")
     assert english != german
     assert themes.words[int(english)] == themes.words[int(german)] == "war"
@@ -126,7 +126,7 @@ def test_the_same_letters_in_two_languages_are_two_words():
 
 def test_a_model_without_topics_says_so(corpus):
     with pytest.raises(InputError, match="LSA has no topics"):
-        Themes.of(LSA(2, random_state=0).fit(corpus))
+        TopicView.of(LSA(2, random_state=0).fit(corpus))
 
 
 # --- likeness and maps -----------------------------------------------------------------------------------------------------
@@ -135,7 +135,7 @@ def test_a_model_without_topics_says_so(corpus):
 @pytest.mark.parametrize("name", EVERY)
 def test_likeness_is_the_bhattacharyya_coefficient(models, name):
     model, _ = models[name]
-    themes = Themes.of(model)
+    themes = TopicView.of(model)
     p = np.array([themes.probabilities(topic) for topic in range(len(themes))])
     if hasattr(model, "label_words_"):  # counts alone, without the prior
         known = model.label_words_
@@ -147,7 +147,7 @@ def test_likeness_is_the_bhattacharyya_coefficient(models, name):
 
 def test_related_topics_are_others_most_like_first(models):
     model, _ = models["LabeledLDA"]
-    themes = Themes.of(model)
+    themes = TopicView.of(model)
     for topic in range(len(themes)):
         found = views.related_topics(model, topic, 10)
         assert topic not in [other.topic for other in found]
@@ -174,7 +174,7 @@ def groups_of_topics(n=12, n_words=60):
     shares = rng.dirichlet(np.ones(n))
     words = pl.Series([f"w{j}" for j in range(n_words)])
     names = [f"topic {k}" for k in range(n)]
-    return Themes("topics", names, [False] * n, shares, words, (), np.zeros(n_words, np.int32), Analyzer(), p)
+    return TopicView("topics", names, [False] * n, shares, words, (), np.zeros(n_words, np.int32), Analyzer(), p)
 
 
 def mean_distances(places):
@@ -224,7 +224,7 @@ def test_circles_hardly_overlap():
 @pytest.mark.parametrize("n", [0, 1, 2])
 def test_few_topics_have_a_map_too(n):
     themes = groups_of_topics(max(n, 1))
-    few = Themes(
+    few = TopicView(
         "topics",
         themes.names[:n],
         [False] * n,
@@ -311,14 +311,14 @@ def test_titles_are_given_or_the_first_words_or_the_id(corpus):
 @pytest.mark.parametrize("name", EVERY)
 def test_passages_mark_words_of_the_topic(models, name):
     model, corpus = models[name]
-    themes = Themes.of(model)
+    themes = TopicView.of(model)
     for topic in range(len(themes)):
         for found in views.typical_documents(model, corpus, topic, 1):
             passage = views.passage_for(model, corpus, found.document, topic)
             words = [passage.text[mark.start : mark.end] for mark in passage.marks]
             language = themes.main_language or ""
             telling = themes.telling(topic)
-            text_language, _ = views.text_in(corpus, found.document)
+            text_language, _ = views.find_text(corpus, found.document)
             numbers = themes.numbers_of(words, text_language if language else "")
             assert all(number >= 0 and telling[number] >= views.TELLING for number in numbers)
 

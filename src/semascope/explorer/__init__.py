@@ -1,1 +1,1 @@
-"""Seeing a model in the browser: a page and the service behind it, a report to send, and views that both show."""
+"""Web explorer of a model: a page with an HTTP service, a standalone report, and the queries both share."""

@@ -1,4 +1,4 @@
-"""The application: the page with its files from a fixed list, and the service behind it."""
+"""ASGI application: the static files of the page and the HTTP service."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from semascope.models.registry import LABELS
 
 log = logging.getLogger("semascope")
 
-DESCRIPTION = "What a model has found in a collection of texts: its topics or labels, documents, search, and new texts."
+DESCRIPTION = "Topics or labels of a model, its documents, search, and inference for new texts."
 
 
 def make_app(service: Service, host: str = "127.0.0.1", token: str | None = None) -> Guard:
-    """Make the application of a service, guarded as the address that it will listen on demands."""
+    """Create the application of a service, guarded according to the address it listens on."""
 
     @asynccontextmanager
     async def running(app: FastAPI) -> AsyncIterator[None]:
@@ -46,7 +46,7 @@ def make_app(service: Service, host: str = "127.0.0.1", token: str | None = None
 
     app = FastAPI(
         title="semascope", description=DESCRIPTION, version=__version__, lifespan=running,
-        openapi_url="/api/openapi.json", docs_url=None, redoc_url=None,  # their pages would need other sites
+        openapi_url="/api/openapi.json", docs_url=None, redoc_url=None,  # their pages load assets from other sites
     )  # fmt: skip
     _add_facts(app, service)
     for routes in (topic_routes, document_routes, search_routes, infer_routes, stream_routes):
@@ -60,7 +60,7 @@ def make_app(service: Service, host: str = "127.0.0.1", token: str | None = None
 def _add_facts(app: FastAPI, service: Service) -> None:
     @app.get("/health", tags=["facts"], responses=errors())
     async def health() -> answers.Health:
-        """Whether the service is up, and has a model to answer from."""
+        """Return the status of the service and of its model."""
         status, known = service.worker.status, service.worker.known()
         name = None if known is None else type(known.model).__name__
         n_documents = None if known is None else known.n_documents
@@ -68,77 +68,77 @@ def _add_facts(app: FastAPI, service: Service) -> None:
 
     @app.get("/api/about", tags=["facts"], responses=errors())
     async def about() -> answers.About:
-        """What is served, and what can be asked for."""
+        """Describe the model and the supported requests."""
         return _about(service, await service.overview())
 
 
-def _about(service: Service, seen: Overview) -> answers.About:
+def _about(service: Service, overview: Overview) -> answers.About:
     known = service.worker.known()
-    fields = seen.fields or frozenset()
+    fields = overview.fields or frozenset()
     state, ways = (PREPARING, WAYS) if known is None else (known.search.state, known.search.ways)
-    if seen.fields is None and known is None:
+    if overview.fields is None and known is None:
         state, ways = NO, []
     return answers.About(
-        model=seen.model,
-        kind="labels" if seen.themes.kind == LABELS else "topics",
+        model=overview.model,
+        kind="labels" if overview.themes.kind == LABELS else "topics",
         title=service.keeper.path.resolve().name,
-        topics=len(seen.themes),
-        documents=seen.n,
-        words=len(seen.themes.words),
-        languages=list(seen.themes.languages),
+        topics=len(overview.themes),
+        documents=overview.n,
+        words=len(overview.themes.words),
+        languages=list(overview.themes.languages),
         has_texts="text" in fields,
         has_dates=any(name in fields for name in FIELDS),
-        has_corpus=seen.fields is not None,
+        has_corpus=overview.fields is not None,
         can_search=state,
         ways=ways,
         learns=service.learner is not None,
-        can_rename=seen.themes.kind != LABELS,
-        problem=seen.problem,
+        can_rename=overview.themes.kind != LABELS,
+        problem=overview.problem,
     )
 
 
-# --- what goes wrong -----------------------------------------------------------------------------------------------------
+# --- errors --------------------------------------------------------------------------------------------------------------
 
 
-def _answer(status: int, sentence: str, headers: Any = None) -> JSONResponse:
+def _error(status: int, sentence: str, headers: Any = None) -> JSONResponse:
     more = {"Retry-After": "1"} if status == 503 else {}
     return JSONResponse({"error": sentence}, status, headers={**more, **(headers or {})})
 
 
-async def _refused(request: Request, error: Exception) -> JSONResponse:
+async def _handle_refused(request: Request, error: Exception) -> JSONResponse:
     status = error.status if isinstance(error, RefusedError) else 503 if isinstance(error, FormatError) else 400
-    return _answer(status, str(error))
+    return _error(status, str(error))
 
 
-async def _not_as_described(request: Request, error: Exception) -> JSONResponse:
+async def _handle_validation(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     first = error.errors()[0]
     where = ".".join(str(part) for part in first["loc"][1:]) or "the body"
-    return _answer(422, f"{where}: {first['msg'][0].lower()}{first['msg'][1:]}.")
+    return _error(422, f"{where}: {first['msg'][0].lower()}{first['msg'][1:]}.")
 
 
-async def _of_http(request: Request, error: Exception) -> JSONResponse:
+async def _handle_http(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
-    told = {400: "the body cannot be read as JSON.", 404: "there is nothing at this address.", 405: "this cannot be done here."}
-    return _answer(error.status_code, told.get(error.status_code, str(error.detail)), error.headers)
+    sentences = {400: "the body is not valid JSON.", 404: "no such address.", 405: "method not allowed."}
+    return _error(error.status_code, sentences.get(error.status_code, str(error.detail)), error.headers)
 
 
-async def _failed(request: Request, error: Exception) -> JSONResponse:
+async def _handle_unexpected(request: Request, error: Exception) -> JSONResponse:
     log.error("a request failed", exc_info=error)
-    return _answer(500, "something went wrong inside the server; its output says what.")
+    return _error(500, "internal server error; see the server log.")
 
 
-async def _disk(request: Request, error: Exception) -> JSONResponse:
+async def _handle_os_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, OSError)
-    return _answer(503, f"{error.filename or 'the disk'}: {error.strerror or error}.")
+    return _error(503, f"{error.filename or 'the disk'}: {error.strerror or error}.")
 
 
 HANDLERS: dict[Any, Any] = {
-    SemascopeError: _refused,
-    RequestValidationError: _not_as_described,
-    HTTPException: _of_http,
-    OSError: _disk,
-    Exception: _failed,
+    SemascopeError: _handle_refused,
+    RequestValidationError: _handle_validation,
+    HTTPException: _handle_http,
+    OSError: _handle_os_error,
+    Exception: _handle_unexpected,
 }
 
 
@@ -155,17 +155,17 @@ KINDS = {
 
 
 def page_routes() -> APIRouter:
-    """Routes for the files that are there when the server starts."""
+    """Return routes for the static files present when the server starts."""
     router = APIRouter(include_in_schema=False)
     for path in sorted(HERE.rglob("*")):
         if path.suffix in KINDS:
             name = path.relative_to(HERE).as_posix()
             address = "/" if name == FIRST else f"/static/{name}"
-            router.add_api_route(address, _sender(path))
+            router.add_api_route(address, _file_handler(path))
     return router
 
 
-def _sender(path: Path) -> Callable[[Request], Awaitable[Response]]:
+def _file_handler(path: Path) -> Callable[[Request], Awaitable[Response]]:
     async def send(request: Request) -> Response:
         content = path.read_bytes()
         tag = f'"{hashlib.blake2b(content, digest_size=8).hexdigest()}"'

@@ -1,4 +1,4 @@
-"""What can be wrong with a request, each with the status that answers it. Messages are one sentence."""
+"""Errors of requests with their HTTP statuses. Messages are one sentence."""
 
 from __future__ import annotations
 
@@ -6,30 +6,30 @@ from semascope.errors import SemascopeError
 
 
 class RefusedError(SemascopeError):
-    """A request that is not answered."""
+    """Bad request."""
 
     status = 400
 
 
 class ForbiddenError(RefusedError):
-    """Whoever asks may not."""
+    """Forbidden."""
 
     status = 403
 
 
 class NotFoundError(RefusedError):
-    """There is no such thing."""
+    """Not found."""
 
     status = 404
 
 
 class ConflictError(RefusedError):
-    """What is asked for does not go with this model."""
+    """Request that this model does not support."""
 
     status = 409
 
 
 class UnavailableError(RefusedError):
-    """There is no answer now, but there may be one later."""
+    """Service temporarily unavailable."""
 
     status = 503

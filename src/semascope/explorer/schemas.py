@@ -1,4 +1,4 @@
-"""Requests and responses of the service, as its OpenAPI description states them."""
+"""Requests and responses of the service, documented by OpenAPI."""
 
 from __future__ import annotations
 
@@ -12,39 +12,39 @@ MAX_LETTERS = 1000
 
 TopicNumber = Annotated[int, Path(ge=0, le=MAX_TOPICS, description="Number of the topic.", examples=[0])]
 DocumentId = Annotated[str, Path(max_length=MAX_LETTERS, description="Identifier of the document.", examples=["json.dump"])]
-SomeTopic = Annotated[int | None, Query(ge=0, le=MAX_TOPICS, description="Only documents of this topic, most of it first.")]
+SomeTopic = Annotated[int | None, Query(ge=0, le=MAX_TOPICS, description="Only documents of this topic, by decreasing share.")]
 Relevance = Annotated[float, Query(ge=0, le=1, description="λ: 1 ranks words by frequency, 0 by distinctiveness.")]
-NumberOfWords = Annotated[int, Query(ge=1, le=200, description="How many words.")]
-Language = Annotated[str | None, Query(max_length=35, description="Code of a language, where the model has several.")]
-Offset = Annotated[int, Query(ge=0, le=2**31 - 1, description="Documents to pass over.")]
-Limit = Annotated[int, Query(ge=1, le=100, description="Most documents to give.")]
-Question = Annotated[str, Query(max_length=MAX_LETTERS, description="What to look for, in any words.", examples=["a file"])]
-Like = Annotated[str | None, Query(max_length=MAX_LETTERS, description="Look for documents like this one, by its id.")]
+NumberOfWords = Annotated[int, Query(ge=1, le=200, description="Number of words.")]
+Language = Annotated[str | None, Query(max_length=35, description="Language code, for a multilingual model.")]
+Offset = Annotated[int, Query(ge=0, le=2**31 - 1, description="Number of documents to skip.")]
+Limit = Annotated[int, Query(ge=1, le=100, description="Maximum number of documents.")]
+Question = Annotated[str, Query(max_length=MAX_LETTERS, description="Query text.", examples=["a file"])]
+Like = Annotated[str | None, Query(max_length=MAX_LETTERS, description="Id of a document to find similar documents to.")]
 Label = Annotated[str | None, Query(max_length=MAX_LETTERS, description="Only documents with this label.")]
-SomeHits = Annotated[int, Query(ge=1, le=100, description="Most documents to find.")]
+SomeHits = Annotated[int, Query(ge=1, le=100, description="Maximum number of documents.")]
 
 
 class NewName(BaseModel):
-    """What to call a topic."""
+    """New name of a topic."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"name": "mail"}]})
 
-    name: str | None = Field(max_length=200, description="Null takes the name away.")
+    name: str | None = Field(max_length=200, description="Null removes the name.")
 
 
 class GivenText(BaseModel):
-    """A text to find the topics of."""
+    """Text to infer the topics of."""
 
     model_config = ConfigDict(
         extra="forbid", json_schema_extra={"examples": [{"text": "Open a socket and wait for a response.", "language": None}]}
     )
 
     text: str = Field(max_length=200_000)
-    language: str | None = Field(default=None, max_length=35, description="Where the model has several.")
+    language: str | None = Field(default=None, max_length=35, description="Language code, for a multilingual model.")
 
 
 class LabeledText(BaseModel):
-    """A document to learn."""
+    """Document to learn."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -64,27 +64,29 @@ class NewDocuments(BaseModel):
 
 
 def errors(*more: int) -> dict[int | str, dict[str, Any]]:
-    """Statuses that a route may answer with in place of what is asked for."""
-    told = {
-        400: "What was asked for does not make sense.",
-        401: "A token is needed.",
-        403: "Whoever asks may not.",
-        404: "There is no such thing.",
-        409: "It does not go with this model.",
-        413: "Too much was sent.",
-        422: "What was asked for is not as described.",
-        503: "There is no answer now; try again later.",
+    """Return the error responses of a route."""
+    descriptions = {
+        400: "Bad request.",
+        401: "Unauthorized: a token is required.",
+        403: "Forbidden.",
+        404: "Not found.",
+        409: "Not supported by this model.",
+        413: "Request too large.",
+        422: "Invalid parameters.",
+        503: "Service unavailable; try again later.",
     }
-    return {status: {"model": Error, "description": told[status]} for status in sorted({400, 401, 403, 422, 503, *more})}
+    return {
+        status: {"model": Error, "description": descriptions[status]} for status in sorted({400, 401, 403, 422, 503, *more})
+    }
 
 
 def example(**values: Any) -> ConfigDict:
-    """Return a description an example."""
+    """Build a model config with an example."""
     return ConfigDict(json_schema_extra={"examples": [values]})
 
 
 Way = Literal["hybrid", "bm25", "cosine", "lsa", "kl", "lda", "fisher"]
-"""Ways to search."""
+"""Similarities to search by."""
 Status = Literal["ok", "loading", "missing"]
 Kind = Literal["topics", "labels"]
 SearchState = Literal["ready", "preparing", "no"]
@@ -95,15 +97,15 @@ WAYS = list(get_args(Way))
 
 
 class Error(BaseModel):
-    """Why there is no other answer."""
+    """Error response."""
 
-    model_config = example(error="there is no topic 200; they are numbered from 0 to 99.")
+    model_config = example(error="no topic 200; topics are numbered from 0 to 99.")
 
-    error: str = Field(description="One sentence.")
+    error: str = Field(description="Error message, one sentence.")
 
 
 class Health(BaseModel):
-    """Whether the service is up."""
+    """Status of the service."""
 
     model_config = example(status="ok", model="LDA", documents=3310, version="0.1.0")
 
@@ -114,7 +116,7 @@ class Health(BaseModel):
 
 
 class About(BaseModel):
-    """What is served."""
+    """Summary of the model and its documents."""
 
     model_config = example(
         model="LDA", kind="topics", title="lda", topics=32, documents=3310, words=4021, languages=[], has_texts=True,
@@ -124,7 +126,7 @@ class About(BaseModel):
 
     model: str
     kind: Kind
-    title: str = Field(description="Name of the model's directory.")
+    title: str = Field(description="Name of the model directory.")
     topics: int
     documents: int
     words: int
@@ -133,37 +135,37 @@ class About(BaseModel):
     has_dates: bool
     has_corpus: bool
     can_search: SearchState
-    ways: list[str] = Field(description="What `by` of /api/search may be.")
-    learns: bool = Field(description="Whether POST /api/stream is open.")
+    ways: list[str] = Field(description="Supported values of `by` in /api/search.")
+    learns: bool = Field(description="Whether POST /api/stream is enabled.")
     can_rename: bool
-    problem: str | None = Field(description="What cannot be shown, and what to do about it.")
+    problem: str | None = Field(description="What is unavailable, and the remedy.")
 
 
 class TopicName(BaseModel):
-    """A topic by number and name."""
+    """Topic by number and name."""
 
     topic: int
     name: str
 
 
 class TopicShare(TopicName):
-    """How much of something is due to a topic."""
+    """Topic with its share."""
 
     share: float
 
 
 class TopicEntry(TopicShare):
-    """A topic on the map."""
+    """Topic on the map."""
 
-    named: bool = Field(description="Whether people gave it its name.")
+    named: bool = Field(description="Whether a user named it.")
     documents: int = Field(description="Documents of which it is the largest topic, or that have the label.")
-    x: float = Field(description="Place on the map, from 0 to 1: topics that are alike are near each other.")
+    x: float = Field(description="Position on the map, from 0 to 1; similar topics are near each other.")
     y: float
     words: list[str]
 
 
 class Topics(BaseModel):
-    """All topics, the largest first."""
+    """All topics, largest first."""
 
     model_config = example(
         topics=[
@@ -180,7 +182,7 @@ class Topics(BaseModel):
 
 
 class Word(BaseModel):
-    """A word of a topic."""
+    """Word of a topic."""
 
     word: str
     probability: float = Field(description="P(word | topic)")
@@ -189,21 +191,21 @@ class Word(BaseModel):
 
 
 class Mark(BaseModel):
-    """Characters of a text, from one up to another."""
+    """Character span of a text."""
 
     start: int
     end: int
 
 
 class Passage(BaseModel):
-    """A passage with marked words."""
+    """Passage with marked words."""
 
     text: str
     marks: list[Mark]
 
 
 class TypicalDocument(BaseModel):
-    """A document of a topic."""
+    """Typical document of a topic."""
 
     id: str
     title: str
@@ -212,7 +214,7 @@ class TypicalDocument(BaseModel):
 
 
 class Period(BaseModel):
-    """A topic in a month or year."""
+    """Share of a topic in a period."""
 
     period: str
     share: float
@@ -220,7 +222,7 @@ class Period(BaseModel):
 
 
 class Related(TopicName):
-    """A topic that is like another."""
+    """Topic related to another."""
 
     similarity: float
 
@@ -251,23 +253,23 @@ class Topic(TopicShare):
 
 
 class TopicOf(BaseModel):
-    """A topic of a document, by number."""
+    """Topic of a document, by number."""
 
     topic: int
     share: float
 
 
 class DocumentEntry(BaseModel):
-    """A document in a list."""
+    """Document in a list."""
 
     id: str
     title: str
-    share: float | None = Field(description="Of the topic that was asked for.")
+    share: float | None = Field(description="Share of the requested topic.")
     topics: list[TopicOf]
 
 
 class Documents(BaseModel):
-    """A page of a list of documents."""
+    """Page of a list of documents."""
 
     model_config = example(
         total=3310, documents=[{"id": "json.dump", "title": "json.dump", "share": 0.8, "topics": [{"topic": 3, "share": 0.8}]}]
@@ -278,14 +280,14 @@ class Documents(BaseModel):
 
 
 class DueWord(Mark):
-    """A word of a text, and the topic that it is due to."""
+    """Word of a text with its topic."""
 
     topic: int
     weight: float = Field(description="P(topic | word, text)")
 
 
 class Text(BaseModel):
-    """A text with every word that the model knows."""
+    """Text with every word of the vocabulary."""
 
     language: str
     text: str
@@ -293,7 +295,7 @@ class Text(BaseModel):
 
 
 class SimilarDocument(BaseModel):
-    """A document like another."""
+    """Document similar to another."""
 
     id: str
     title: str
@@ -320,27 +322,27 @@ class Document(BaseModel):
 
 
 class KindOfMark(Mark):
-    """A marked word: in the query ("match") or near it in meaning ("related")."""
+    """Marked word: in the query ("match") or related in meaning ("related")."""
 
     kind: Literal["match", "related"]
 
 
 class Snippet(BaseModel):
-    """The passage that shows best why a document was found."""
+    """Passage that best explains a hit."""
 
     text: str
     marks: list[KindOfMark]
 
 
 class Why(BaseModel):
-    """Why a document was found."""
+    """Explanation of a hit."""
 
-    words: list[str] = Field(description="Words that it has in common with the query.")
-    topics: list[TopicShare] = Field(description="Topics that it has in common with the query; the share is the common one.")
+    words: list[str] = Field(description="Words in common with the query.")
+    topics: list[TopicShare] = Field(description="Topics in common with the query, with their common share.")
 
 
 class Hit(BaseModel):
-    """A document that was found."""
+    """Hit of a search."""
 
     id: str
     title: str
@@ -350,7 +352,7 @@ class Hit(BaseModel):
 
 
 class Found(BaseModel):
-    """What a search found, the best first."""
+    """Hits of a search, best first."""
 
     model_config = example(
         query="open a file", by="hybrid", state="ready",
@@ -370,13 +372,13 @@ class Found(BaseModel):
 
 
 class InferredWord(DueWord):
-    """A word of the text that was given."""
+    """Word of the input text with its topic."""
 
     word: str
 
 
 class LikelyLabel(BaseModel):
-    """A label that the text may have."""
+    """Label that the text may have."""
 
     label: str
     probability: float
@@ -384,7 +386,7 @@ class LikelyLabel(BaseModel):
 
 
 class Inferred(BaseModel):
-    """The topics of a text, or its labels."""
+    """Topics or labels of a text."""
 
     model_config = example(
         topics=[{"topic": 7, "name": "network", "share": 0.9}],
@@ -398,14 +400,14 @@ class Inferred(BaseModel):
 
 
 class StreamPoint(BaseModel):
-    """How well documents were predicted before they were learned, at some time of a stream."""
+    """Perplexity of the documents before learning them, at a point of a stream."""
 
     documents: int
     perplexity: float
 
 
 class HeavyLabel(BaseModel):
-    """A label that many words are due to."""
+    """Label with many words."""
 
     label: str
     share: float
@@ -413,7 +415,7 @@ class HeavyLabel(BaseModel):
 
 
 class Stream(BaseModel):
-    """How learning goes."""
+    """Progress of learning."""
 
     model_config = example(
         learns=True, documents=1200, labels=34, perplexity=910.5, documents_per_second=250.0,
@@ -432,7 +434,7 @@ class Stream(BaseModel):
 
 
 class Learned(BaseModel):
-    """How many documents were learned for good."""
+    """Number of documents learned durably."""
 
     model_config = example(learned=1)
 

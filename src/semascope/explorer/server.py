@@ -1,4 +1,4 @@
-"""Listening: at which address, with which token, until somebody stops it."""
+"""HTTP server of the explorer: socket, token and lifetime."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ BACKLOG = 2048
 
 @dataclass(frozen=True)
 class Settings:
-    """What to serve, and where.
+    """Settings of the server.
 
     model, corpus, index   directories
-    host, port             address; port 0 is any that is free
-    token                  what requests must show; made if others can reach the address and there is none
-    learn                  whether to learn from what is posted
+    host, port             address; port 0 selects a free port
+    token                  access token; generated if the address is not local and none is set
+    learn                  whether to learn from posted documents
     """
 
     model: Path
@@ -40,8 +40,8 @@ class Settings:
     learn: bool = False
 
 
-def serve(settings: Settings, say: Callable[[str], None]) -> None:
-    """Serve until somebody stops it; `say` is told the address once it is open."""
+def serve(settings: Settings, announce: Callable[[str], None]) -> None:
+    """Run the server until it is stopped; `announce` is called with its address once the port is open."""
     import uvicorn
 
     from semascope.explorer.app import make_app
@@ -50,10 +50,10 @@ def serve(settings: Settings, say: Callable[[str], None]) -> None:
 
     _check_servable(settings)
     token = settings.token or (None if is_loopback(settings.host) else secrets.token_urlsafe(24))
-    listening = _listening(settings.host, settings.port)
+    listener = _open_port(settings.host, settings.port)
     problems: list[Exception] = []
 
-    def failed(error: Exception) -> None:
+    def stop(error: Exception) -> None:
         problems.append(error)
         server.should_exit = True
 
@@ -61,7 +61,7 @@ def serve(settings: Settings, say: Callable[[str], None]) -> None:
     if settings.learn:
         from semascope.explorer.service.learner import Learner
 
-        learner = Learner(settings.model, settings.corpus, settings.index, failed)
+        learner = Learner(settings.model, settings.corpus, settings.index, stop)
     service = Service(Keeper(settings.model, settings.corpus, settings.index), learner)
     application: Any = make_app(service, settings.host, token)
     server = uvicorn.Server(
@@ -71,52 +71,54 @@ def serve(settings: Settings, say: Callable[[str], None]) -> None:
         )
     )  # fmt: skip
     try:
-        with listening:
-            say(address_of(settings.host, listening.getsockname()[1], token))
-            server.run(sockets=[listening])
+        with listener:
+            announce(address_of(settings.host, listener.getsockname()[1], token))
+            server.run(sockets=[listener])
     finally:
-        if learner is not None:  # whoever presses Ctrl-C twice shall not lose what was learned
+        if learner is not None:  # a second Ctrl-C must not lose learned documents
             learner.close()
     if problems:
         raise problems[0]
 
 
 def address_of(host: str, port: int, token: str | None) -> str:
-    """What to type into a browser."""
+    """Return the URL of the server."""
     name = socket.gethostname() if host in ("0.0.0.0", "::") else host
     name = f"[{name}]" if ":" in name else name
     return f"http://{name}:{port}/" + (f"?token={token}" if token else "")
 
 
 def _check_servable(settings: Settings) -> None:
-    """Refuse at once what could not be shown."""
+    """Check that the model can be served."""
     kind = check_explorable(settings.model)
     if settings.learn and kind not in (learning := names_where(streams=True)):
-        msg = f"{settings.model}: holds {kind}, which does not learn from a stream; --learn is for {' or '.join(learning)}."
+        msg = (
+            f"{settings.model}: contains {kind}, which does not learn from a stream; --learn requires {' or '.join(learning)}."
+        )
         raise InputError(msg)
     if settings.token is not None and not re.fullmatch(r"[A-Za-z0-9_-]+", settings.token):
-        msg = "--token: must be letters, numbers, dashes and underlines, so that it can stand in an address."
+        msg = "--token must consist of letters, digits, dashes and underscores, as it is part of the address."
         raise InputError(msg)
 
 
-def _listening(host: str, port: int) -> socket.socket:
-    """Take the port, or say why it cannot be had."""
+def _open_port(host: str, port: int) -> socket.socket:
+    """Open the port, or raise an error that names the remedy."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
-        listening = socket.socket(family, kind, protocol)
+        listener = socket.socket(family, kind, protocol)
     except (OSError, UnicodeError):
-        msg = f"--host: there is no address {host!r} on this machine."
+        msg = f"--host: no address {host!r} on this machine."
         raise InputError(msg) from None
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listening.bind(address)
-        listening.listen(BACKLOG)  # whoever comes before the server is ready waits
+        listener.bind(address)
+        listener.listen(BACKLOG)  # early clients wait until the server is ready
     except OSError as error:
-        listening.close()
+        listener.close()
         reasons = {
-            errno.EADDRINUSE: f"port {port} is in use by another program; choose another one with --port.",
-            errno.EACCES: f"port {port} may not be used by you; choose one above 1023 with --port.",
-            errno.EADDRNOTAVAIL: f"--host: there is no address {host!r} on this machine.",
+            errno.EADDRINUSE: f"port {port} is already in use; choose another one with --port.",
+            errno.EACCES: f"no permission to bind port {port}; choose one above 1023 with --port.",
+            errno.EADDRNOTAVAIL: f"--host: no address {host!r} on this machine.",
         }
         raise InputError(reasons.get(error.errno or 0, f"{host}:{port}: {error.strerror}.")) from None
-    return listening
+    return listener

@@ -1,1 +1,1 @@
-"""What the report and the service ask of a model and its corpus."""
+"""Queries of the report and the service on a model and its corpus."""

@@ -1,4 +1,4 @@
-"""How much of each document is due to each topic or label."""
+"""Shares of topics or labels in documents."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class DocumentShares:
-    """Documents of a corpus, and how much of each is due to each topic or label of a model.
+    """Documents of a corpus, with the shares of the topics or labels of a model in them.
 
-    Made by `DocumentShares.of`, and worth keeping: what takes a while is worked out once, when it is first asked for.
+    Create it with `DocumentShares.of` and keep it: expensive results are computed lazily and cached.
 
     model     the model
     corpus    the documents
-    numbers   int64[d], of the documents in the corpus that have shares: those that the model was fitted to, if it was to these
+    numbers   int64[d], documents of the corpus that have shares: those the model was fitted to, if it was to this corpus
     """
 
     model: Any
@@ -42,7 +42,7 @@ class DocumentShares:
 
     @classmethod
     def of(cls, model: Any, corpus: Corpus | DocumentShares, themes: TopicView | None = None) -> DocumentShares:
-        """Look at the documents of a corpus by a model; `themes` are the model's, if they are at hand already."""
+        """Create the shares of a corpus under a model; `themes` are the topics of the model, if already available."""
         if isinstance(corpus, DocumentShares):
             return corpus
         themes = themes or TopicView.of(model)
@@ -52,48 +52,48 @@ class DocumentShares:
         about, known = model.corpus_, np.asarray(model.doc_topics_)
         if corpus.fingerprint == about["fingerprint"] and len(known) == corpus.n_documents:
             return cls(model, corpus, themes, everything, known)
-        parted = about.get("split_from")
-        if parted and parted["fingerprint"] == corpus.fingerprint:
-            fitted_to, _ = divide_documents(corpus.n_documents, parted["heldout"], parted["seed"])
+        split = about.get("split_from")
+        if split and split["fingerprint"] == corpus.fingerprint:
+            fitted_to, _ = divide_documents(corpus.n_documents, split["heldout"], split["seed"])
             if len(fitted_to) == len(known):
                 return cls(model, corpus, themes, fitted_to, known)
         return cls(model, corpus, themes, everything, None)
 
     @cached_property
     def table(self) -> Any:
-        """Shares, a row for each of `numbers` and a column for each topic; sparse for labels."""
+        """Shares with a row for each of `numbers` and a column for each topic; sparse for labels."""
         if self._known is not None:
             return self._known
         if self.themes.kind == LABELS:
-            return self._of_labels(self.corpus)
+            return self._fold_in_labels(self.corpus)
         return self.model.transform(self.corpus)
 
     def column(self, topic: int) -> NDArray[np.float64]:
-        """How much of each document is due to a topic."""
+        """Return the share of a topic in each document."""
         if sp.issparse(self.table):
             return np.asarray(self._columns[:, [topic]].toarray(), np.float64).ravel()
         return np.asarray(self.table[:, topic], np.float64)
 
     def mixture(self, document: int) -> list[tuple[int, float]]:
-        """Topics of one document of the corpus and their shares, the largest first, down to a thousandth."""
+        """Return the topics of one document with their shares, largest first, down to 0.001."""
         row = self.row(document)
         order = np.argsort(-row, kind="stable")
         return [(int(topic), float(row[topic])) for topic in order if row[topic] >= 0.001]
 
     def row(self, document: int) -> NDArray[Any]:
-        """How much of one document of the corpus is due to each topic."""
+        """Return the share of each topic in one document."""
         place = int(np.searchsorted(self.numbers, document))
         if place == len(self.numbers) or self.numbers[place] != document:
             row: NDArray[Any] = np.asarray(self.model.transform(self.corpus.filter([document])))[0]
         elif self.themes.kind == LABELS and "table" not in vars(self):
-            row = self._of_labels(self.corpus.filter([document])).toarray()[0]
+            row = self._fold_in_labels(self.corpus.filter([document])).toarray()[0]
         else:
             row = self.table[[place]].toarray()[0] if sp.issparse(self.table) else np.asarray(self.table[place])
         return row
 
     @cached_property
     def documents_of_topics(self) -> NDArray[np.int64]:
-        """Of each topic, how many documents it is the largest of; of each label, how many have it."""
+        """Number of documents of which a topic is the largest, or that have a label."""
         if self.themes.kind == LABELS:
             rows = self.model.label_rows(self.corpus.labels)
             return np.bincount(rows.numbers, minlength=len(self.themes))
@@ -101,16 +101,16 @@ class DocumentShares:
 
     @cached_property
     def lengths(self) -> NDArray[np.float64]:
-        """Words of each document."""
+        """Number of tokens in each document."""
         return document_lengths(self.corpus)[self.numbers]
 
     def telling(self, topic: int) -> NDArray[np.float64]:
-        """Add up how much more probable a topic makes the words of each document than they are everywhere."""
+        """Compute Σ log P(word | topic) / P(word) over the tokens of each document."""
         return np.asarray(self._counts @ self.themes.telling(topic).astype(np.float32), np.float64)[self.numbers]
 
     @cached_property
     def _counts(self) -> Any:
-        """Counts over the words of the model."""
+        """Counts over the vocabulary of the model."""
         return self._aligned(self.corpus).counts
 
     def _aligned(self, corpus: Corpus) -> Corpus:
@@ -119,16 +119,16 @@ class DocumentShares:
 
     @cached_property
     def periods(self) -> pl.Series | None:
-        """When each document is from, where that is known."""
-        found = periods_of(self.corpus.documents)
-        return None if found is None else found.gather(self.numbers)
+        """Period of each document, or None if unknown."""
+        periods = periods_of(self.corpus.documents)
+        return None if periods is None else periods.gather(self.numbers)
 
     @cached_property
     def _columns(self) -> Any:
         return self.table.tocsc()
 
-    def _of_labels(self, corpus: Corpus) -> Any:
-        """Fold documents in over the labels that they have, and the background; those with neither have no shares."""
+    def _fold_in_labels(self, corpus: Corpus) -> Any:
+        """Fold in documents over their own labels and the background; documents with neither have no shares."""
         known, alpha = self.model.label_words_, float(self.model.alpha)
         rows = self.model.label_rows(corpus.labels)
         shards = (ref.open() for ref in label_shards(self._aligned(corpus).shards(), rows))

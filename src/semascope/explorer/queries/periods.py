@@ -1,24 +1,24 @@
-"""When documents are from: years, months or days, whichever tell a story."""
+"""Periods of documents: years, months or days, by the range of their dates."""
 
 from __future__ import annotations
 
 import polars as pl
 
 FIELDS = ("date", "year")
-"""Fields of documents that say when they are from; the first that is there."""
+"""Date fields of documents; the first present is used."""
 MAX_PERIODS = 60
-"""Finer periods than years, or than months, are taken only if there are no more."""
+"""Maximum number of periods when months or days are used."""
 MIN_PERIODS = 4
-"""With fewer periods, finer ones are taken."""
+"""Minimum number of periods; with fewer, finer ones are candidate."""
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _YEAR = r"(1\d{3}|20\d{2})"
 _LETTERS = f"({'|'.join(MONTHS)})"
 
 
 def periods_of(documents: pl.DataFrame) -> pl.Series | None:
-    """Return the period that each document is from, as "1987", "1987-03" or "1987-03-08"; null where it is not known.
+    """Return the period of each document, as "1987", "1987-03" or "1987-03-08"; null if unknown.
 
-    There are none at all where most dates cannot be read, or all are the same.
+    Return None if most dates cannot be parsed, or all are the same.
 
     Examples
     --------
@@ -28,7 +28,7 @@ def periods_of(documents: pl.DataFrame) -> pl.Series | None:
     name = next((name for name in FIELDS if name in documents.columns), None)
     if name is None:
         return None
-    days = _days_in(documents[name].cast(pl.String))
+    days = _parse_dates(documents[name].cast(pl.String))
     years = days.struct.field("year")
     n_given = len(documents) - documents[name].null_count()
     if years.null_count() == len(years) or len(years) - years.null_count() < n_given / 2:
@@ -40,15 +40,15 @@ def periods_of(documents: pl.DataFrame) -> pl.Series | None:
     for expression in finer[1:]:
         if chosen.drop_nulls().n_unique() >= MIN_PERIODS:
             break
-        tried = table.select(expression.alias("period"))["period"]
-        if tried.null_count() > chosen.null_count() + len(chosen) / 10 or tried.drop_nulls().n_unique() > MAX_PERIODS:
+        candidate = table.select(expression.alias("period"))["period"]
+        if candidate.null_count() > chosen.null_count() + len(chosen) / 10 or candidate.drop_nulls().n_unique() > MAX_PERIODS:
             break
-        chosen = tried
+        chosen = candidate
     return chosen if chosen.drop_nulls().n_unique() > 1 else None
 
 
-def _days_in(dates: pl.Series) -> pl.Series:
-    """Year, month and day of dates as people write them: 1987-02-26, 19870226, 26-FEB-1987, February 26, 1987."""
+def _parse_dates(dates: pl.Series) -> pl.Series:
+    """Parse year, month and day from dates such as 1987-02-26, 19870226, 26-FEB-1987 and February 26, 1987."""
     lowered = pl.col("date").str.to_lowercase()
     numbers = lowered.str.extract_groups(rf"(?:^|\D){_YEAR}[-/.]?(0[1-9]|1[0-2])[-/.]?([0-2]\d|3[01])?(?:\D|$)")
     day_first = lowered.str.extract_groups(rf"(\d{{1,2}})[ .-]+{_LETTERS}[a-z]*[ .,-]+{_YEAR}")

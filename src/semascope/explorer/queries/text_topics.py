@@ -1,4 +1,4 @@
-"""Topics and labels of a text that people give, and of each of its words."""
+"""Topics or labels of a new text, and the topic of each of its words."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from semascope.corpus.text.token_spans import Token, tokens_of
 from semascope.explorer import schemas as answers
 from semascope.explorer import schemas as results
 from semascope.explorer.errors import RefusedError
-from semascope.explorer.routes.documents import shown
+from semascope.explorer.routes.documents import main_topics
 from semascope.explorer.service.snapshot import Snapshot
 from semascope.inference.attribution import labels_of_words, topics_of_words
 from semascope.inference.labels import fold_in_words
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class Due(NamedTuple):
-    """A word of a text, from one character up to another, and the topic that it is due to."""
+class Assigned(NamedTuple):
+    """Word of a text with its character span, and the topic it is assigned to."""
 
     start: int
     end: int
@@ -36,14 +36,14 @@ class Due(NamedTuple):
 
 
 class Located(NamedTuple):
-    """The words of a text that a model knows, and their numbers."""
+    """Words of a text that are in the vocabulary, and their numbers."""
 
     tokens: list[Token]
     numbers: NDArray[np.int32]
 
 
-def located(explored: Snapshot, text: str, language: str, analyzers: Analyzers | None) -> Located:
-    """Find the words of a text that the model knows; runs of several words are not looked for."""
+def locate_words(explored: Snapshot, text: str, language: str, analyzers: Analyzers | None) -> Located:
+    """Find the words of a text that are in the vocabulary; n-grams are ignored."""
     themes = explored.themes
     if themes.languages and language not in themes.languages:
         return Located([], np.zeros(0, np.int32))
@@ -53,8 +53,8 @@ def located(explored: Snapshot, text: str, language: str, analyzers: Analyzers |
     return Located(known, numbers[numbers >= 0].astype(np.int32))
 
 
-def due_words(explored: Snapshot, found: Located, text: str, shares: NDArray[Any]) -> list[Due]:
-    """Compute the topic that each word most probably comes from, given the shares of all topics in its document."""
+def assign_topics(explored: Snapshot, found: Located, text: str, shares: NDArray[Any]) -> list[Assigned]:
+    """Assign each word to its most probable topic, given the shares of the topics in the document."""
     model, numbers = explored.model, found.numbers
     if explored.is_of_labels:
         labels = np.flatnonzero(shares).astype(np.int32)
@@ -62,24 +62,24 @@ def due_words(explored: Snapshot, found: Located, text: str, shares: NDArray[Any
     else:
         topics, weights = topics_of_words(numbers, model.components_.T, shares)
     return [
-        Due(token.start, token.end, text[token.start : token.end], topic, weight)
+        Assigned(token.start, token.end, text[token.start : token.end], topic, weight)
         for token, topic, weight in zip(found.tokens, topics.tolist(), weights.tolist(), strict=True)
         if topic >= 0
     ]
 
 
-LEAST = 0.005
-"""Topics with less of a text are left out."""
+MIN_SHARE = 0.005
+"""Minimum share of a topic to be listed."""
 MAX_LABELS = 10
 
 
 class Mixture(NamedTuple):
-    """Topics of a text and their shares, the largest first.
+    """Topics of a text with their shares, largest first.
 
-    found    where its words are; runs of several words are not among them
-    known    how many words the model knows
-    shares   of all topics, whether large or small
-    scores   of labels, where the model has these
+    found    located words, without n-grams
+    known    number of words in the vocabulary
+    shares   shares of all topics
+    scores   scores of labels, for label models
     """
 
     topics: list[tuple[int, float]]
@@ -89,33 +89,33 @@ class Mixture(NamedTuple):
     scores: Scores | None = None
 
 
-def mixture_of(explored: Snapshot, text: str, language: str | None) -> Mixture:
-    """Fold a text in. Where the model knows none of its words, there are no topics."""
+def infer_mixture(explored: Snapshot, text: str, language: str | None) -> Mixture:
+    """Fold in a text. The result has no topics if no word is in the vocabulary."""
     languages = explored.themes.languages
     if explored.model.lexicon_ is None:
-        msg = "the model was fitted to a table without words, so that it cannot read texts."
+        msg = "the model was fitted to a matrix without a vocabulary and cannot read texts."
         raise RefusedError(msg)
     if languages and language not in languages:
-        msg = f"say which language the text is in: {', '.join(languages)}."
+        msg = f"set the language of the text, one of {', '.join(languages)}."
         raise RefusedError(msg)
-    found = located(explored, text, language or "", explored.themes.analyzer)
-    corpus = _counted(explored, text, language, found)
+    found = locate_words(explored, text, language or "", explored.themes.analyzer)
+    corpus = _to_corpus(explored, text, language, found)
     known = int(corpus.rows.counts.sum())
     if not known or not len(explored.themes):
         return Mixture([], found, 0, np.zeros(len(explored.themes)))
     scores = None
     if explored.is_of_labels:
         scores = explored.scorer.score(corpus.shards()[0].open())
-        shares = _shares_of_labels(explored, scores)
+        shares = _label_shares(explored, scores)
     else:
         shares = np.asarray(explored.reader.transform(corpus))[0]
     order = np.argsort(-shares, kind="stable")
-    topics = [(int(topic), float(shares[topic])) for topic in order if shares[topic] >= LEAST]
+    topics = [(int(topic), float(shares[topic])) for topic in order if shares[topic] >= MIN_SHARE]
     return Mixture(topics, found, known, shares, scores)
 
 
-def _counted(explored: Snapshot, text: str, language: str | None, found: Located) -> Corpus:
-    """The text as counts of the model's words; those that were found need not be looked for again."""
+def _to_corpus(explored: Snapshot, text: str, language: str | None, found: Located) -> Corpus:
+    """Return the text as a corpus of one document, reusing the located words."""
     model, analyzer = explored.model, analyzer_of(explored.themes.analyzer, language or "")
     if analyzer.ngrams != (1, 1):
         counted: Corpus = model.to_corpus([{language: text}] if explored.themes.languages else [text])
@@ -127,8 +127,8 @@ def _counted(explored: Snapshot, text: str, language: str | None, found: Located
     return Corpus(rows, model.lexicon_, describe_documents(1, None, None, None), None)
 
 
-def _shares_of_labels(explored: Snapshot, scores: Scores) -> NDArray[np.float64]:
-    """How much is due to each label, and to the background."""
+def _label_shares(explored: Snapshot, scores: Scores) -> NDArray[np.float64]:
+    """Return the shares of the labels and of the background."""
     n_labels, shares = len(explored.scorer.shares), np.zeros(len(explored.themes))
     (labels,), (theta,) = scores.labels, scores.theta
     shares[labels[labels >= 0]] = theta[: len(labels)][labels >= 0]
@@ -136,24 +136,26 @@ def _shares_of_labels(explored: Snapshot, scores: Scores) -> NDArray[np.float64]
     return shares
 
 
-def inferred(explored: Snapshot, text: str, language: str | None) -> results.Inferred:
-    mixture, names = mixture_of(explored, text, language), explored.themes.names
+def infer_text(explored: Snapshot, text: str, language: str | None) -> results.Inferred:
+    mixture, names = infer_mixture(explored, text, language), explored.themes.names
     shares, labels = mixture.shares, []
     if mixture.scores is not None:
         (predicted,) = explored.model.choose_labels(mixture.scores, explored.scorer.shares)
-        shares = _shares_of_predicted(explored, mixture.found.numbers, predicted)
+        shares = _infer_predicted_shares(explored, mixture.found.numbers, predicted)
         labels = _likely_labels(explored, mixture.scores, predicted)
-    words = due_words(explored, mixture.found, text, shares)
+    words = assign_topics(explored, mixture.found, text, shares)
     return results.Inferred(
-        topics=[answers.TopicShare(topic=topic, name=names[topic], share=share) for topic, share in shown(mixture.topics)],
+        topics=[
+            answers.TopicShare(topic=topic, name=names[topic], share=share) for topic, share in main_topics(mixture.topics)
+        ],
         words=[results.InferredWord(**word._asdict()) for word in words],
         known_words=mixture.known,
         labels=labels,
     )
 
 
-def _shares_of_predicted(explored: Snapshot, words: NDArray[np.int32], predicted: list[int]) -> NDArray[np.float64]:
-    """Infer how much of a text is due to the labels that are predicted and to the background, as `attribute` does."""
+def _infer_predicted_shares(explored: Snapshot, words: NDArray[np.int32], predicted: list[int]) -> NDArray[np.float64]:
+    """Infer the shares of the predicted labels and of the background, like `attribute`."""
     labels = np.array(sorted([*predicted, *range(len(explored.scorer.shares), len(explored.themes))]), np.int32)
     shares = np.zeros(len(explored.themes))
     shares[labels] = fold_in_words(words, labels, explored.scorer.alpha, explored.model.label_words_)
@@ -161,7 +163,7 @@ def _shares_of_predicted(explored: Snapshot, words: NDArray[np.int32], predicted
 
 
 def _likely_labels(explored: Snapshot, scores: Scores, predicted: list[int]) -> list[results.LikelyLabel]:
-    """The likeliest labels, and which of them are predicted."""
+    """Return the likeliest labels, and whether each is predicted."""
     calibration, names = explored.model.calibration_, explored.themes.names
     (p,), (labels,) = calibration.probabilities(scores, explored.scorer.shares), scores.labels
     best = [int(i) for i in np.argsort(-p, kind="stable")[:MAX_LABELS] if labels[i] >= 0]

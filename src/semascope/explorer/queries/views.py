@@ -1,7 +1,7 @@
-"""What there is to see of a model and its documents: functions that the report and the server share.
+"""Queries on a model and its documents, shared by the report and the server.
 
-A model may be given as it is, or as `Themes.of(model)`; a corpus, as it is or as `DocumentShares.of(model, corpus)`. Whoever
-asks more than once should keep these, for they remember what takes a while.
+The functions accept a model or `TopicView.of(model)`, and a corpus or `DocumentShares.of(model, corpus)`. Keep the latter
+for repeated queries: they cache expensive results.
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ __all__ = [
 ]  # fmt: skip
 
 FIRST_WORDS = 9
-"""Words of a text that stand for a title."""
+"""Number of words of a text used as its title."""
 PASSAGE = 30
-"""Words of a passage."""
+"""Length of a passage in words."""
 TELLING = np.log(2)
-"""Words are marked that a topic makes twice as probable as they are everywhere, or more."""
-DOUBT = 30.0
-"""A document is taken for as typical as if it had this many more words, shared out as those of the whole corpus are."""
+"""Words at least twice as probable in a topic as overall are marked."""
+PSEUDO_COUNT = 30.0
+"""Pseudo-counts added to each document, distributed like the whole corpus, so that short documents rank lower."""
 
 
 class Typical(NamedTuple):
-    """A document that shows a topic well: its number in the corpus, and how much of it is due to the topic."""
+    """Typical document of a topic: its number in the corpus, and the share of the topic in it."""
 
     document: int
     share: float
 
 
 class Moment(NamedTuple):
-    """The mean of a topic's share in the documents of a period, each counting alike, and how many these are.
+    """Mean share of a topic in the documents of a period, and their number.
 
-    A topic's share in a model, `topic_shares_` or `label_shares_`, is of all words instead: long documents count more there.
+    Documents have equal weight here; `topic_shares_` and `label_shares_` weight them by length.
     """
 
     period: str
@@ -57,18 +57,18 @@ class Moment(NamedTuple):
 
 
 class Related(NamedTuple):
-    """A topic with words like another's; 1 is the likeness of equal ones."""
+    """Topic related to another, with the similarity of their words, at most 1."""
 
     topic: int
     similarity: float
 
 
 def find_corpus(model: Any, path: Path | None = None) -> tuple[Corpus | None, str | None]:
-    """Open the documents of a model, or those at a path; or say in a sentence why there are none."""
+    """Open the corpus of a model, or the one at a path; otherwise return the reason in a sentence."""
     if path is not None:
         return Corpus.open(path), None
     if model.learns_from_streams:
-        return None, "the model learned from a stream, so its documents are not at hand; name a corpus with --corpus."
+        return None, "the model learned from a stream and has no corpus; set one with --corpus."
     try:
         return own_corpus(model), None
     except InputError as error:
@@ -83,7 +83,7 @@ def relevant_words(
 
 
 def related_topics(model: Any, topic: int, n: int = 6) -> list[Related]:
-    """Return the topics whose words are most like another's."""
+    """Return the topics with the most similar words."""
     likeness = TopicView.of(model).likeness(np.array([topic]))[0]
     likeness[topic] = -1.0
     order = np.argsort(-likeness, kind="stable")[: max(min(n, len(likeness) - 1), 0)]
@@ -91,25 +91,24 @@ def related_topics(model: Any, topic: int, n: int = 6) -> list[Related]:
 
 
 def typical_documents(model: Any, corpus: Corpus | DocumentShares, topic: int, n: int = 10) -> list[Typical]:
-    """Return the documents that show a topic best: with much of it, and long enough that this is no chance.
+    """Return the most typical documents of a topic: with a large share of it, and long enough to be reliable.
 
-    Of those that have a label, many have no other: the words of documents decide, by how much more probable the label makes
-    them than they are everywhere.
+    Many documents have a single label, so for labels the documents are ranked by log P(word | label) / P(word) of their words.
     """
     shares = DocumentShares.of(model, corpus)
     of_topic = shares.column(topic)
-    worth = of_topic * shares.lengths + DOUBT * shares.themes.shares[topic]
+    score = of_topic * shares.lengths + PSEUDO_COUNT * shares.themes.shares[topic]
     if shares.themes.kind == LABELS:
-        worth = of_topic * shares.telling(topic)
-    worth = np.where(of_topic > 0, worth / (shares.lengths + DOUBT), -np.inf)
-    order = np.argsort(-worth, kind="stable")[:n]
+        score = of_topic * shares.telling(topic)
+    score = np.where(of_topic > 0, score / (shares.lengths + PSEUDO_COUNT), -np.inf)
+    order = np.argsort(-score, kind="stable")[:n]
     return [Typical(int(shares.numbers[i]), float(of_topic[i])) for i in order if of_topic[i] > 0]
 
 
 def over_time(model: Any, corpus: Corpus | DocumentShares, topic: int) -> list[Moment]:
-    """Return the mean share of a topic in the documents of each year, month or day; nothing where they have no dates.
+    """Return the mean share of a topic in the documents of each period; empty if they have no dates.
 
-    Periods without documents are left out.
+    Periods without documents are omitted.
     """
     shares = DocumentShares.of(model, corpus)
     if shares.periods is None:
@@ -122,19 +121,19 @@ def over_time(model: Any, corpus: Corpus | DocumentShares, topic: int) -> list[M
 
 
 def document_title(corpus: Corpus, number: int) -> str:
-    """What to call a document: its title, else the first words of its text, else its id."""
+    """Return the title of a document, or else the first words of its text, or else its id."""
     documents = corpus.documents
     title = documents["title"][number] if "title" in documents.columns else None
     if title and str(title).strip():
         return re.sub(r"\s+", " ", str(title)).strip()
-    words = (text_in(corpus, number)[1] or "").split(maxsplit=FIRST_WORDS)
+    words = (find_text(corpus, number)[1] or "").split(maxsplit=FIRST_WORDS)
     if words:
         return " ".join(words[:FIRST_WORDS]) + (" …" if len(words) > FIRST_WORDS else "")
     return str(documents["id"][number])
 
 
-def text_in(corpus: Corpus, number: int, language: str | None = None) -> tuple[str, str | None]:
-    """The text of a document and its language: the one asked for, or the first that it has."""
+def find_text(corpus: Corpus, number: int, language: str | None = None) -> tuple[str, str | None]:
+    """Return the language and text of a document, in the requested language if present, otherwise the first."""
     text = None if corpus.texts is None else corpus.texts[number]
     if not isinstance(text, dict):
         return corpus.languages[0], text
@@ -146,11 +145,11 @@ def text_in(corpus: Corpus, number: int, language: str | None = None) -> tuple[s
 def passage_for(
     model: Any, corpus: Corpus, number: int, topic: int, n_words: int = PASSAGE, language: str | None = None
 ) -> Snippet | None:
-    """Return the passage of a document that shows a topic best, with the words marked that tell of it; None without a text.
+    """Return the most characteristic passage of a document for a topic, with its characteristic words marked.
 
-    It is the one with the highest sum of log P(word | topic) / P(word).
+    The passage maximizes the sum of log P(word | topic) / P(word). Return None if the document has no text.
     """
-    themes, (code, text) = TopicView.of(model), text_in(corpus, number, language)
+    themes, (code, text) = TopicView.of(model), find_text(corpus, number, language)
     if not text or not text.strip():
         return None
     text = text.strip()

@@ -1,4 +1,4 @@
-"""Figures for the report, as SVG whose colors are those of the page."""
+"""SVG figures of the report, styled by the page."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MAP_SIZE = 900
-"""Width and height of the map; names are placed for letters of 13 and, on a phone, of 26."""
+"""Width and height of the map; names are placed for font size 13, and 26 on a phone."""
 LETTER, LINE = 0.58, 1.15
-"""Width of a letter and height of a line, as shares of the size of letters."""
+"""Width of a letter and height of a line, relative to the font size."""
 MAX_LETTERS = 22
 WIDTH, HEIGHT = 340, 160
 LEFT, RIGHT, TOP, BOTTOM = 50, 8, 10, 26
@@ -27,7 +27,7 @@ STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
 def map_of_topics(themes: TopicView, listed: Sequence[int]) -> Markup:
-    """Draw the map; each circle of a topic that is listed leads to it."""
+    """Draw the topic map; each circle of a listed topic links to it."""
     places, radii = topic_map(themes), map_radii(themes.shares)
     places[:, 1] = 1 - places[:, 1]
     circles = [_circle(themes, topic, places[topic], float(radii[topic])) for topic in listed]
@@ -39,10 +39,10 @@ def map_of_topics(themes: TopicView, listed: Sequence[int]) -> Markup:
 
 def _circle(themes: TopicView, topic: int, place: NDArray[np.float64], radius: float) -> Markup:
     words = " ".join(themes.top_words(topic, 8, themes.main_language))
-    told = element("title", f"{themes.names[topic]} · {themes.shares[topic]:.1%} · {words}")
+    tooltip = element("title", f"{themes.names[topic]} · {themes.shares[topic]:.1%} · {words}")
     x, y, r = (round(MAP_SIZE * float(value), 1) for value in (*place, radius))
     return element(
-        "a", element("circle", told, cx=x, cy=y, r=r), href=f"#topic-{topic}", aria_label=f"{themes.names[topic]}: {words}"
+        "a", element("circle", tooltip, cx=x, cy=y, r=r), href=f"#topic-{topic}", aria_label=f"{themes.names[topic]}: {words}"
     )
 
 
@@ -60,22 +60,22 @@ def _labels(
 
 def share_over_time(moments: Sequence[Moment]) -> Markup:
     """Draw the share of a topic in each period as a bar; periods without documents are gaps."""
-    places = [_place_in_time(moment.period) for moment in moments]
+    places = [_period_number(moment.period) for moment in moments]
     first, n = places[0], places[-1] - places[0] + 1
-    most, scale = _rounded_up(max(moment.share for moment in moments)), WIDTH - LEFT - RIGHT
+    most, scale = _round_up(max(moment.share for moment in moments)), WIDTH - LEFT - RIGHT
     bars, step = [], scale / n
     for place, moment in zip(places, moments, strict=True):
         height = (HEIGHT - TOP - BOTTOM) * moment.share / most
-        told = element("title", f"{moment.period}: {moment.share:.1%} of {moment.documents:,} documents")
+        tooltip = element("title", f"{moment.period}: {moment.share:.1%} of {moment.documents:,} documents")
         x, y = LEFT + step * (place - first) + 0.1 * step, HEIGHT - BOTTOM - height
-        bars.append(element("rect", told, x=round(x, 1), y=round(y, 1), width=round(0.8 * step, 1), height=round(height, 1)))
+        bars.append(element("rect", tooltip, x=round(x, 1), y=round(y, 1), width=round(0.8 * step, 1), height=round(height, 1)))
     at = {LEFT + step * (place - first + 0.5): moment.period for place, moment in zip(places, moments, strict=True)}
     axes = _axes([0.0, most / 2, most], 0.0, most, lambda share: f"{share:.2%}" if most < 0.02 else f"{share:.0%}", at)
-    return _chart(axes, element("g", *bars, class_="bars"), said="share by period")
+    return _chart(axes, element("g", *bars, class_="bars"), label="share by period")
 
 
-def line(x: Sequence[float], y: Sequence[float], said: str) -> Markup:
-    """Draw points and the line through them."""
+def line(x: Sequence[float], y: Sequence[float], label: str) -> Markup:
+    """Draw a line chart."""
     low, high = min(y), max(y)
     low, high = (low, high) if high > low else (low - 1, high + 1)
     span, far = WIDTH - LEFT - RIGHT, max(x[-1] - x[0], 1e-9)
@@ -90,20 +90,20 @@ def line(x: Sequence[float], y: Sequence[float], said: str) -> Markup:
     ]
     path = element("polyline", points=" ".join(f"{a},{b}" for a, b in points))
     axes = _axes([low, (low + high) / 2, high], low, high, _compact, at)
-    return _chart(axes, path, element("g", *dots, class_="dots") if len(dots) <= 40 else None, said=said)
+    return _chart(axes, path, element("g", *dots, class_="dots") if len(dots) <= 40 else None, label=label)
 
 
-def _chart(*parts: Any, said: str) -> Markup:
-    return element("svg", *parts, viewBox=f"0 0 {WIDTH} {HEIGHT}", role="img", aria_label=said)
+def _chart(*parts: Any, label: str) -> Markup:
+    return element("svg", *parts, viewBox=f"0 0 {WIDTH} {HEIGHT}", role="img", aria_label=label)
 
 
-def _axes(ticks: Sequence[float], low: float, high: float, written: Callable[[float], str], at: dict[float, str]) -> Markup:
-    """Lines across at some heights with numbers to their left, and names below where there is room."""
+def _axes(ticks: Sequence[float], low: float, high: float, format_tick: Callable[[float], str], at: dict[float, str]) -> Markup:
+    """Draw horizontal lines with tick labels to their left, and the names below that fit."""
     parts = []
     for tick in ticks:
         y = round(TOP + (HEIGHT - TOP - BOTTOM) * (high - tick) / (high - low), 1)
         parts.append(element("line", x1=LEFT, x2=WIDTH - RIGHT, y1=y, y2=y, class_="axis"))
-        parts.append(element("text", written(tick), x=LEFT - 6, y=round(y + 4, 1), text_anchor="end"))
+        parts.append(element("text", format_tick(tick), x=LEFT - 6, y=round(y + 4, 1), text_anchor="end"))
     end = -np.inf
     last_x, last_name = list(at.items())[-1]
     last_begin = last_x - _width(last_name) / 2
@@ -121,24 +121,24 @@ def _width(name: str) -> float:
     return 6.4 * len(name)
 
 
-def _place_in_time(period: str) -> int:
-    """Years, months or days, counted from any beginning."""
+def _period_number(period: str) -> int:
+    """Convert a period to a number of years, months or days."""
     if len(period) == 10:
-        return int(np.datetime64(_existing(period), "D").astype(np.int64))
+        return int(np.datetime64(_valid_day(period), "D").astype(np.int64))
     year, *month = (int(part) for part in period.split("-"))
     return 12 * year + month[0] - 1 if month else year
 
 
-def _existing(day: str) -> str:
-    """A day that is in the calendar: people write 31 June."""
+def _valid_day(day: str) -> str:
+    """Return a valid calendar day; sources contain dates such as 31 June."""
     try:
         return str(np.datetime64(day, "D"))
     except ValueError:
         return day[:8] + "28"
 
 
-def _rounded_up(value: float) -> float:
-    """The next round number."""
+def _round_up(value: float) -> float:
+    """Return the next round number."""
     scale = 10.0 ** np.floor(np.log10(max(value, 1e-6)))
     return float(next(scale * step for step in STEPS if scale * step >= value * 0.999))
 

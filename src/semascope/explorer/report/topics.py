@@ -1,4 +1,4 @@
-"""Topics as the report shows them: a line each, which opens on words, documents, time and relations."""
+"""Topics of the report: one collapsible entry each, with words, documents, periods and related topics."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from semascope.models.display.topic_view import RelevantWord, TopicView
 from semascope.models.registry import LABELS
 from semascope.retrieval.highlighting import Snippet
 
-FREQUENT, TELLING = 1.0, 0.3
-"""λ of the two lists of words."""
+FREQUENT, DISTINCTIVE = 1.0, 0.3
+"""Relevance λ of the two word lists."""
 WORDS, WORDS_OF_LANGUAGE = 20, 12
 GIST = 9
-"""Words on the line of a topic."""
+"""Number of words in the summary of a topic."""
 DOCUMENTS = 3
 RELATED = 5
 MAX_LETTERS = 160
-"""Letters of a title; longer ones are cut."""
+"""Maximum number of letters of a title."""
 
 
 @dataclass(frozen=True)
-class Shown:
-    """What a report is made of: a model, its topics, and its documents if they are at hand.
+class ReportData:
+    """Data of a report: a model, its topics, and its documents if available.
 
-    coherence   npmi of each topic, if it is known
-    listed      topics of the report, the largest first
+    coherence   npmi of each topic, if known
+    listed      topics of the report, largest first
     """
 
     model: Any
@@ -39,8 +39,8 @@ class Shown:
     listed: tuple[int, ...]
 
 
-def topic_entry(shown: Shown, topic: int) -> Markup:
-    """A topic, closed to its name, first words and share."""
+def topic_entry(shown: ReportData, topic: int) -> Markup:
+    """Render a topic, collapsed to its name, top words and share."""
     themes, largest = shown.themes, max(float(shown.themes.shares.max()), 1e-300)
     gist = " ".join(themes.top_words(topic, GIST, themes.main_language))
     summary = element(
@@ -55,17 +55,17 @@ def topic_entry(shown: Shown, topic: int) -> Markup:
 
 
 def filled(part: float) -> Markup:
-    """A bar, by one of the classes w0 to w100."""
+    """Render a bar with one of the CSS classes w0 to w100."""
     return element("i", class_=f"w{round(100 * min(max(part, 0.0), 1.0))}")
 
 
 def _words(themes: TopicView, topic: int) -> Markup:
-    """Words by frequency and by how telling they are; of several languages, side by side."""
+    """Render the most frequent and the most distinctive words, side by side for several languages."""
     columns = []
     for language in themes.languages or (None,):
         n = WORDS_OF_LANGUAGE if language else WORDS
-        for relevance, said in ((FREQUENT, "frequent"), (TELLING, "telling")):
-            name = f"{language}, {said}" if language else f"most {said}"
+        for relevance, kind in ((FREQUENT, "frequent"), (DISTINCTIVE, "distinctive")):
+            name = f"{language}, {kind}" if language else f"most {kind}"
             columns.append(_word_list(name, themes.relevant_words(topic, relevance, n, language)))
     return element("section", element("div", *columns, class_="columns"), class_="whole" if themes.languages else None)
 
@@ -77,14 +77,14 @@ def _word_list(name: str, words: list[RelevantWord]) -> Markup:
             "li",
             filled(word.probability / most),
             element("bdi", word.word),
-            title=f"{word.probability:.2%}, {word.lift:.1f} × as everywhere",
+            title=f"{word.probability:.2%}, {word.lift:.1f} × the overall probability",
         )
         for word in words
     ]
     return element("div", element("h3", name), element("ol", *rows, class_="words"))
 
 
-def _documents(shown: Shown, topic: int) -> Markup | None:
+def _documents(shown: ReportData, topic: int) -> Markup | None:
     if shown.shares is None:
         return None
     rows = []
@@ -98,7 +98,7 @@ def _documents(shown: Shown, topic: int) -> Markup | None:
     return (
         element(
             "section",
-            element("h3", f"typical documents, and the share of this {shown.themes.kind[:-1]} in them"),
+            element("h3", f"typical documents, with the share of this {shown.themes.kind[:-1]}"),
             element("ul", *rows, class_="typical"),
         )
         if rows
@@ -107,18 +107,18 @@ def _documents(shown: Shown, topic: int) -> Markup | None:
 
 
 def marked(passage: Snippet) -> Markup:
-    """A passage with its telling words marked."""
+    """Render a passage with its distinctive words marked."""
     return element("bdi", *(piece if kind is None else element("mark", piece) for piece, kind in passage.pieces()))
 
 
-def _time(shown: Shown, topic: int) -> Markup | None:
+def _time(shown: ReportData, topic: int) -> Markup | None:
     moments = [] if shown.shares is None else over_time(shown.model, shown.shares, topic)
     if not moments:
         return None
     return element("section", element("h3", "share over time"), element("div", share_over_time(moments), class_="chart"))
 
 
-def _related(shown: Shown, topic: int) -> Markup | None:
+def _related(shown: ReportData, topic: int) -> Markup | None:
     themes, rows = shown.themes, []
     for other, likeness in related_topics(themes, topic, RELATED):
         words = None if themes.named[other] else ", ".join(themes.top_words(other, 4, themes.main_language))
@@ -128,13 +128,13 @@ def _related(shown: Shown, topic: int) -> Markup | None:
     return element("section", element("h3", f"related {themes.kind}"), element("ul", *rows, class_="related")) if rows else None
 
 
-def _facts(shown: Shown, topic: int) -> Markup | None:
-    """What else is known of a topic, in a sentence."""
-    said = []
+def _facts(shown: ReportData, topic: int) -> Markup | None:
+    """Render further facts about a topic in a sentence."""
+    facts = []
     if shown.shares is not None:
         n = int(shown.shares.documents_of_topics[topic])
-        verb = "have this label" if shown.themes.kind == LABELS else "have more of it than of any other topic"
-        said.append(f"{n:,} of {len(shown.shares.numbers):,} documents {verb}")
+        verb = "have this label" if shown.themes.kind == LABELS else "have it as their largest topic"
+        facts.append(f"{n:,} of {len(shown.shares.numbers):,} documents {verb}")
     if shown.coherence:
-        said.append(f"coherence (npmi) {shown.coherence[topic]:.2f}")
-    return element("p", "; ".join(said) + ".", class_="note whole") if said else None
+        facts.append(f"coherence (npmi) {shown.coherence[topic]:.2f}")
+    return element("p", "; ".join(facts) + ".", class_="note whole") if facts else None

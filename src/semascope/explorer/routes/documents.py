@@ -1,4 +1,4 @@
-"""Documents: lists of them, and each with every word in the color of its topic."""
+"""Routes for documents: paginated lists, and single documents with the topic of each word."""
 
 from __future__ import annotations
 
@@ -16,36 +16,36 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MAIN_TOPICS = 5
-"""Topics that are listed with a document."""
+"""Maximum number of topics of a document in a list."""
 SIMILAR = 6
-WORTH_TELLING = 0.015
+MIN_SHARE = 0.015
 MAX_TOPICS = 12
-"""Of a mixture, to tell."""
+"""Maximum number of topics of a mixture to return."""
 OWN_FIELDS = ("id", "labels", "text", "title")
 
 
 def document_routes(service: Service) -> APIRouter:
-    """Routes of /api/documents."""
+    """Return the routes of /api/documents."""
     router = APIRouter(prefix="/api/documents", tags=["documents"])
 
     @router.get("", responses=errors(404))
     async def documents(topic: SomeTopic = None, offset: Offset = 0, limit: Limit = 20) -> answers.Documents:
-        """A page of the list of documents: all, or those of a topic."""
-        return await service.answer(_listed, topic, offset, limit)
+        """Return a page of the documents: all, or those of a topic."""
+        return await service.answer(_list_documents, topic, offset, limit)
 
     @router.get("/{id:path}", responses=errors(404))
     async def document(id: DocumentId) -> answers.Document:
-        """One document: its topics, the topic of each word, and documents like it."""
-        return await service.answer(_told, id)
+        """Return a document with its topics, the topic of each word, and similar documents."""
+        return await service.answer(_describe_document, id)
 
     return router
 
 
-def _listed(explored: Any, topic: int | None, offset: int, limit: int) -> answers.Documents:
+def _list_documents(explored: Any, topic: int | None, offset: int, limit: int) -> answers.Documents:
     from semascope.explorer.queries.views import document_title
 
     if topic is not None:
-        explored.checked(topic)
+        explored.check_topic(topic)
     if explored.shares is None:
         return answers.Documents(total=0, documents=[])
     shares, corpus = explored.shares, explored.shares.corpus
@@ -59,7 +59,7 @@ def _listed(explored: Any, topic: int | None, offset: int, limit: int) -> answer
         column = column[page].tolist()
     listed = []
     for place, number in enumerate(numbers):
-        mixture = shown(shares.mixture(number))[:MAIN_TOPICS]
+        mixture = main_topics(shares.mixture(number))[:MAIN_TOPICS]
         entry = answers.DocumentEntry(
             id=corpus.ids[number],
             title=document_title(corpus, number),
@@ -70,11 +70,11 @@ def _listed(explored: Any, topic: int | None, offset: int, limit: int) -> answer
     return answers.Documents(total=total, documents=listed)
 
 
-def _told(explored: Any, id: str) -> answers.Document:
+def _describe_document(explored: Any, id: str) -> answers.Document:
     from semascope.explorer.queries.views import document_title
 
     if explored.shares is None:
-        msg = f"there are no documents: {explored.problem}"
+        msg = f"no documents: {explored.problem}"
         raise NotFoundError(msg)
     number, corpus = explored.number_of(id), explored.shares.corpus
     row = corpus.documents.row(number, named=True)
@@ -85,36 +85,36 @@ def _told(explored: Any, id: str) -> answers.Document:
         title=document_title(corpus, number),
         labels=list(row["labels"] or []),
         fields={name: _plain(value) for name, value in row.items() if name not in OWN_FIELDS and value is not None},
-        topics=[answers.TopicShare(topic=topic, name=names[topic], share=share) for topic, share in shown(mixture)],
+        topics=[answers.TopicShare(topic=topic, name=names[topic], share=share) for topic, share in main_topics(mixture)],
         texts=_texts(explored, row.get("text"), explored.shares.row(number)),
         similar=_similar(explored, id, number),
     )
 
 
-def shown(mixture: list[tuple[int, float]]) -> list[tuple[int, float]]:
-    """The topics of a mixture that are worth telling: priors give a little of all to every document."""
-    return [pair for place, pair in enumerate(mixture) if place == 0 or pair[1] >= WORTH_TELLING][:MAX_TOPICS]
+def main_topics(mixture: list[tuple[int, float]]) -> list[tuple[int, float]]:
+    """Return the main topics of a mixture; priors give every document a small share of all topics."""
+    return [pair for place, pair in enumerate(mixture) if place == 0 or pair[1] >= MIN_SHARE][:MAX_TOPICS]
 
 
 def _texts(explored: Any, text: Any, shares: NDArray[Any]) -> list[answers.Text]:
-    from semascope.explorer.queries.text_topics import due_words, located
+    from semascope.explorer.queries.text_topics import assign_topics, locate_words
 
     corpus = explored.shares.corpus
     by_language = text if isinstance(text, dict) else {corpus.languages[0]: text}
-    told = []
+    texts = []
     for language, part in by_language.items():
         if part:
-            found = located(explored, part, language, corpus.analyzer)
+            found = locate_words(explored, part, language, corpus.analyzer)
             words = [
-                answers.DueWord(start=due.start, end=due.end, topic=due.topic, weight=due.weight)
-                for due in due_words(explored, found, part, shares)
+                answers.DueWord(start=word.start, end=word.end, topic=word.topic, weight=word.weight)
+                for word in assign_topics(explored, found, part, shares)
             ]
-            told.append(answers.Text(language=language, text=part, words=words))
-    return told
+            texts.append(answers.Text(language=language, text=part, words=words))
+    return texts
 
 
 def _similar(explored: Any, id: str, number: int) -> list[answers.SimilarDocument]:
-    """Documents like one: by the space of the index, or as long as there is none by their topics."""
+    """Return similar documents: by the LSA space of the index, or by topics if there is no index."""
     from semascope.explorer.queries.views import document_title
 
     index, corpus = explored.search.index, explored.shares.corpus
@@ -131,7 +131,7 @@ def _similar(explored: Any, id: str, number: int) -> list[answers.SimilarDocumen
 
 
 def _by_topics(explored: Any, number: int) -> list[tuple[int, float]]:
-    """Documents whose topics are most like those of one: Σ √(p q)."""
+    """Return the documents with the most similar topics, by Σ √(p q)."""
     shares = explored.shares
     row = np.zeros(len(explored.themes))
     for topic, share in shares.mixture(number):
@@ -144,7 +144,7 @@ def _by_topics(explored: Any, number: int) -> list[tuple[int, float]]:
 
 
 def _plain(value: Any) -> Any:
-    """A field as JSON has it."""
+    """Convert a field to a JSON value."""
     if value is None or isinstance(value, str | bool | int):
         return value
     if isinstance(value, float):

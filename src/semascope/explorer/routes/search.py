@@ -1,4 +1,4 @@
-"""Search, and topics or labels of a text that people give."""
+"""Routes for search and for inference on new texts."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 MAX_IN_COMMON = 3
-"""Topics that tell why."""
+"""Maximum number of topics in an explanation."""
 MIN_IN_COMMON = 0.03
 MAX_WORDS = 12
 
 
 def search_routes(service: Service) -> APIRouter:
-    """The route of /api/search."""
+    """Return the route of /api/search."""
     router = APIRouter(tags=["search"])
 
     @router.get("/api/search", responses=errors(404, 409))
@@ -34,13 +34,13 @@ def search_routes(service: Service) -> APIRouter:
         q: Question = "", by: answers.Way = "hybrid", k: SomeHits = 10, label: Label = None, language: Language = None,
         like: Like = None,
     ) -> results.Found:  # fmt: skip
-        """Documents that fit a query best, or that are most like one of them."""
-        return await service.answer(_found, q, by, k, label or None, language or None, like or None)
+        """Search for the documents that best match a query, or are most similar to a document."""
+        return await service.answer(_search, q, by, k, label or None, language or None, like or None)
 
     return router
 
 
-def _found(
+def _search(
     explored: Any, query: str, by: str, k: int, label: str | None, language: str | None, like: str | None
 ) -> results.Found:
     search = explored.search
@@ -48,7 +48,7 @@ def _found(
     if index is None or (not query.strip() and like is None):
         return results.Found(query=query, by=by, hits=[], state=state)
     if by not in search.ways:
-        msg = f"the index has no topics to search by, so by={by} cannot be; there are {', '.join(search.ways)}."
+        msg = f"by={by} requires an index with topics; this one supports {', '.join(search.ways)}."
         raise ConflictError(msg)
     where = None if label is None else {"label": label}
     if like is not None:
@@ -58,31 +58,33 @@ def _found(
         raise NotFoundError(msg)
     hits = index.search(query, k, by=by, where=where, language=language)
     topics = _topics_of_text(explored, query, language) if hits else {}
-    return results.Found(query=query, by=by, hits=Why(explored, index, topics).of(hits), state=state)
+    return results.Found(query=query, by=by, hits=Explainer(explored, index, topics).of(hits), state=state)
 
 
 def _like(explored: Any, query: str, by: str, k: int, where: Any, like: str) -> results.Found:
     index = explored.search.index
     if not index.has(like):
-        msg = f"there is no document {like!r}."
+        msg = f"no document {like!r}."
         raise NotFoundError(msg)
     hits = index.similar(like, k, by=by, where=where)
     mixture = explored.shares.mixture(explored.number_of(like)) if explored.shares is not None and explored.has(like) else []
-    return results.Found(query=query, by=by, hits=Why(explored, index, dict(mixture)).of(hits), state=explored.search.state)
+    return results.Found(
+        query=query, by=by, hits=Explainer(explored, index, dict(mixture)).of(hits), state=explored.search.state
+    )
 
 
-class Why:
-    """Tells what documents have in common with a query: words and topics."""
+class Explainer:
+    """Explanations of hits: words and topics in common with the query."""
 
     def __init__(self, explored: Any, index: Index, topics: dict[int, float]) -> None:
         self._explored, self._index, self._topics = explored, index, topics
 
     def of(self, hits: Hits) -> list[results.Hit]:
-        """Documents that were found, with what they have in common with the query."""
+        """Return the hits with their explanations."""
         words = self._index.explain(hits, MAX_WORDS)
-        return [self._told(hit, common) for hit, common in zip(hits, words, strict=True)]
+        return [self._describe(hit, common) for hit, common in zip(hits, words, strict=True)]
 
-    def _told(self, hit: Any, words: list[str]) -> results.Hit:
+    def _describe(self, hit: Any, words: list[str]) -> results.Hit:
         snippet, marks = hit.snippet, hit.snippet.marks if hit.snippet else ()
         return results.Hit(
             id=hit.id,
@@ -96,7 +98,7 @@ class Why:
         )
 
     def _title_of(self, id: str) -> str | None:
-        """What the document is called in the corpus."""
+        """Return the title of a document in the corpus."""
         from semascope.explorer.queries.views import document_title
 
         explored = self._explored
@@ -108,7 +110,7 @@ class Why:
         if explored.shares is None or not explored.has(id) or not self._topics:
             return []
         number = explored.number_of(id)
-        if explored.is_of_labels:  # which a document has, or not
+        if explored.is_of_labels:  # present or absent
             labels = explored.shares.corpus.labels[number]
             theirs = [(explored.label_numbers[label], 1.0) for label in labels if label in explored.label_numbers]
         else:
@@ -122,25 +124,25 @@ class Why:
 
 
 def _topics_of_text(explored: Any, text: str, language: str | None) -> dict[int, float]:
-    """The topics of a query; none where the model knows no word of it."""
-    from semascope.explorer.queries.text_topics import mixture_of
+    """Infer the topics of a query; empty if no word is in the vocabulary."""
+    from semascope.explorer.queries.text_topics import infer_mixture
 
     try:
-        return dict(mixture_of(explored, text, language).topics)
+        return dict(infer_mixture(explored, text, language).topics)
     except RefusedError:
         return {}
 
 
 def infer_routes(service: Service) -> APIRouter:
-    """The route of /api/infer."""
+    """Return the route of /api/infer."""
     router = APIRouter(tags=["infer"])
 
     @router.post("/api/infer", responses=errors(413))
     async def infer(given: GivenText) -> results.Inferred:
-        """The topics or labels of a text, and which of them each word is due to."""
-        await service.explored()  # what is imported next takes long the first time, but not after this
-        from semascope.explorer.queries.text_topics import inferred
+        """Infer the topics or labels of a text and of each of its words."""
+        await service.explored()  # loading the model imports what the next line needs
+        from semascope.explorer.queries.text_topics import infer_text
 
-        return await service.answer(inferred, given.text, given.language or None)
+        return await service.answer(infer_text, given.text, given.language or None)
 
     return router

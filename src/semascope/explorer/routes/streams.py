@@ -1,4 +1,4 @@
-"""Streams: how learning goes, and more to learn."""
+"""Routes for streams: progress, and documents to learn."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ NEWEST = 20
 
 
 def stream_routes(service: Service) -> APIRouter:
-    """Routes of /api/stream."""
+    """Return the routes of /api/stream."""
     router = APIRouter(prefix="/api/stream", tags=["stream"])
 
     @router.get("", responses=errors())
     async def stream() -> results.Stream:
-        """How learning goes: here with --learn, or in another process that writes the model."""
-        return await service.answer(_told, service)
+        """Return the progress of learning: here with --learn, or in another process that writes the model."""
+        return await service.answer(_progress, service)
 
     @router.post("", responses=errors(413))
     async def learn(new: NewDocuments) -> results.Learned:
-        """Learn documents with their labels. When the answer comes, they are learned for good."""
+        """Learn documents with their labels. They are durable once the response arrives."""
         if service.learner is None:
-            msg = "this server does not learn; start it with --learn, on a model that learns from a stream."
+            msg = "learning is disabled; start the server with --learn and an online model."
             raise ForbiddenError(msg)
         return results.Learned(learned=await service.learner.learn([document.model_dump() for document in new.documents]))
 
     return router
 
 
-def _told(explored: Any, service: Service) -> results.Stream:
+def _progress(explored: Any, service: Service) -> results.Stream:
     progress = service.worker.progress
     return results.Stream(
         learns=service.learner is not None,

@@ -1,4 +1,4 @@
-"""Topics: all of them on a map, and each by itself."""
+"""Routes for topics: the map of all topics, and single topics."""
 
 from __future__ import annotations
 
@@ -14,39 +14,39 @@ from semascope.explorer.service.context import Service
 from semascope.explorer.service.overview import FIRST_WORDS, Overview
 
 TYPICAL = 8
-"""Documents of a topic that are shown with it."""
+"""Number of typical documents of a topic."""
 RELATED = 6
 
 
 def topic_routes(service: Service) -> APIRouter:
-    """Routes of /api/topics."""
+    """Return the routes of /api/topics."""
     router = APIRouter(prefix="/api/topics", tags=["topics"])
 
     @router.get("", responses=errors())
     async def topics() -> answers.Topics:
-        """All topics or labels with their places on a map, the largest first."""
-        listed = await service.pool.run(_listed, await service.overview())
-        service.keeper.go_on()
+        """Return all topics or labels with their map positions, largest first."""
+        listed = await service.pool.run(_list_topics, await service.overview())
+        service.keeper.resume_loading()
         return listed
 
     @router.get("/{topic}", responses=errors(404))
     async def topic(
         topic: TopicNumber, relevance: Relevance = 0.6, n: NumberOfWords = 30, language: Language = None
     ) -> answers.Topic:
-        """One topic: its words, typical documents, share over time, and topics like it."""
-        return await service.answer(_told, topic, relevance, n, language or None)
+        """Return a topic with its words, typical documents, share over time and related topics."""
+        return await service.answer(_describe_topic, topic, relevance, n, language or None)
 
     @router.put("/{topic}/name", responses=errors(404, 409, 413))
     async def rename(topic: TopicNumber, new: NewName) -> answers.Topic:
-        """Return a topic another name, and keep it with the model."""
-        (await service.explored()).checked(topic)
-        return await service.pool.run(_renamed, service, topic, new.name)
+        """Rename a topic and save the model."""
+        (await service.explored()).check_topic(topic)
+        return await service.pool.run(_rename_topic, service, topic, new.name)
 
     return router
 
 
-def _listed(seen: Overview) -> answers.Topics:
-    themes = seen.themes
+def _list_topics(overview: Overview) -> answers.Topics:
+    themes = overview.themes
     order = sorted(range(len(themes)), key=lambda topic: -themes.shares[topic])
     entries = [
         answers.TopicEntry(
@@ -54,9 +54,9 @@ def _listed(seen: Overview) -> answers.Topics:
             name=themes.names[topic],
             named=themes.named[topic],
             share=float(themes.shares[topic]),
-            documents=int(seen.documents[topic]),
-            x=float(seen.places[topic, 0]),
-            y=float(seen.places[topic, 1]),
+            documents=int(overview.documents[topic]),
+            x=float(overview.places[topic, 0]),
+            y=float(overview.places[topic, 1]),
             words=themes.top_words(topic, FIRST_WORDS, themes.main_language),
         )
         for topic in order
@@ -64,14 +64,14 @@ def _listed(seen: Overview) -> answers.Topics:
     return answers.Topics(topics=entries)
 
 
-def _told(explored: Any, topic: int, relevance: float, n: int, language: str | None) -> answers.Topic:
+def _describe_topic(explored: Any, topic: int, relevance: float, n: int, language: str | None) -> answers.Topic:
     from semascope.explorer.queries.views import over_time, related_topics
 
     themes = explored.themes
-    explored.checked(topic)
+    explored.check_topic(topic)
     if language is not None and language not in themes.languages:
-        there = f"there are {', '.join(themes.languages)}" if themes.languages else "its words have no languages"
-        msg = f"the model has no language {language!r}; {there}."
+        available = f"it has {', '.join(themes.languages)}" if themes.languages else "it is monolingual"
+        msg = f"the model has no language {language!r}; {available}."
         raise NotFoundError(msg)
     words = themes.relevant_words(topic, relevance, n, language or themes.main_language)
     moments = over_time(explored.model, explored.shares, topic) if explored.shares is not None else []
@@ -92,7 +92,7 @@ def _told(explored: Any, topic: int, relevance: float, n: int, language: str | N
 
 
 def _typical(explored: Any, topic: int, language: str | None) -> list[answers.TypicalDocument]:
-    """Documents that show a topic best, with the passages that do."""
+    """Return the typical documents of a topic, with passages."""
     from semascope.explorer.queries.views import document_title, passage_for, typical_documents
 
     if explored.shares is None:
@@ -108,13 +108,13 @@ def _typical(explored: Any, topic: int, language: str | None) -> list[answers.Ty
     return found
 
 
-def _renamed(service: Service, topic: int, name: str | None) -> answers.Topic:
+def _rename_topic(service: Service, topic: int, name: str | None) -> answers.Topic:
     now = service.worker.known()
     if now is not None and now.is_of_labels:
-        msg = "labels are named by the documents that have them; only topics can be renamed."
+        msg = "labels cannot be renamed; only topics can."
         raise ConflictError(msg)
     try:
         explored = service.keeper.change(lambda model: model.rename_topics({topic: name}))
     except InputError as error:
         raise ConflictError(str(error)) from None
-    return _told(explored, topic, 0.6, 30, None)
+    return _describe_topic(explored, topic, 0.6, 30, None)

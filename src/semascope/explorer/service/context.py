@@ -1,4 +1,4 @@
-"""What all routes work with: the model at hand, and a bounded pool of threads."""
+"""Shared context of the routes: the loaded model, and a bounded thread pool."""
 
 from __future__ import annotations
 
@@ -21,39 +21,39 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MAX_WAITING = 400
-"""Requests that wait or are worked on. More are sent away at once, so that memory does not grow with those who ask."""
+"""Maximum number of concurrent requests; more are rejected at once, to bound memory."""
 
 
 class Pool:
-    """Threads that work out answers."""
+    """Bounded thread pool that computes responses."""
 
-    def __init__(self, most_waiting: int = MAX_WAITING) -> None:
+    def __init__(self, max_waiting: int = MAX_WAITING) -> None:
         self._threads = ThreadPoolExecutor(max(usable_cores(), 2), thread_name_prefix="answers")
-        self._most = most_waiting
+        self._max = max_waiting
         self._n = 0
 
-    async def run(self, work: Callable[..., T], *given: Any) -> T:
-        """Do some work on a thread, and wait for it."""
-        if self._n >= self._most:
-            msg = "too many ask at once; try again in a moment."
+    async def run(self, work: Callable[..., T], *args: Any) -> T:
+        """Run a function on a thread and wait for it."""
+        if self._n >= self._max:
+            msg = "server busy: too many concurrent requests; try again in a moment."
             raise UnavailableError(msg)
         self._n += 1
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._threads, work, *given)
+            return await asyncio.get_running_loop().run_in_executor(self._threads, work, *args)
         finally:
             self._n -= 1
 
     def close(self) -> None:
-        """Let the threads go; work that has not begun is not done."""
+        """Shut down the threads; pending work is canceled."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 
 @dataclass(frozen=True)
 class Service:
-    """What routes work with.
+    """Context of the routes.
 
-    keeper    the model on disk
-    learner   learns from what is posted, if that is allowed; the model is then the one that it learns
+    keeper    model on disk, reloaded when it changes
+    learner   online learner of posted documents, if enabled; its model then replaces that of the keeper
     pool      threads
     """
 
@@ -63,18 +63,18 @@ class Service:
 
     @property
     def worker(self) -> Keeper | Learner:
-        """Who has the model at hand."""
+        """Provider of the model."""
         return self.keeper if self.learner is None else self.learner
 
     async def explored(self) -> Snapshot:
-        """The model as it is now, with all that is shown with it."""
+        """Return the current snapshot of the model."""
         return await self.worker.explored()
 
     async def overview(self) -> Overview:
-        """What is seen first."""
-        found = await self.worker.overview()
-        return found if isinstance(found, Overview) else await self.pool.run(lambda: found.overview)
+        """Return the overview."""
+        current = await self.worker.overview()
+        return current if isinstance(current, Overview) else await self.pool.run(lambda: current.overview)
 
-    async def answer(self, make: Callable[..., T], *given: Any) -> T:
-        """Work out an answer from the model as it is now, on a thread."""
-        return await self.pool.run(make, await self.explored(), *given)
+    async def answer(self, make: Callable[..., T], *args: Any) -> T:
+        """Compute a response from the current snapshot, on a thread."""
+        return await self.pool.run(make, await self.explored(), *args)

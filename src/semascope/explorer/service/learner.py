@@ -1,4 +1,4 @@
-"""Learning while serving: what is posted is learned for good by one thread, and others read what is known so far."""
+"""Online learning while serving: one thread learns posted documents durably, others read snapshots."""
 
 from __future__ import annotations
 
@@ -26,28 +26,28 @@ if TYPE_CHECKING:
     from semascope.streaming.source import Batch
 
 SOURCE = "api"
-"""What the journal calls whatever is posted."""
+"""Name of posted documents in the journal."""
 AT_ONCE = 256
-"""Documents that are put into the journal together."""
+"""Maximum number of documents per journal batch."""
 MAX_WAITING = 400
-"""Requests that wait to be learned."""
-LOOK_AGAIN = 1.0
-"""Seconds between the versions that readers see."""
+"""Maximum number of pending requests."""
+PUBLISH_SECONDS = 1.0
+"""Seconds between published snapshots."""
 SAVE_SECONDS = 30.0
 _A_MOMENT = 0.02
 
 
 class Posted(NamedTuple):
-    """Lines that were posted together, and the promise to learn them."""
+    """Lines posted together, and the future of their result."""
 
     lines: list[Line]
     done: Future[int]
 
 
 class PostedLines:
-    """What is posted, as a source of lines: any thread may put more, one takes them.
+    """Source of posted lines: any thread may put lines, and one takes them.
 
-    line   number of the last line that was taken
+    line   number of the last line taken
     """
 
     name = SOURCE
@@ -60,28 +60,28 @@ class PostedLines:
 
     @property
     def is_closing(self) -> bool:
-        """Tell whether no more may be posted."""
+        """True if no more lines are accepted."""
         return self._closing.is_set()
 
     def put(self, posted: Posted) -> None:
-        """Have lines wait to be taken; `Full` when too many do."""
+        """Add lines to the queue; raise `Full` if there are too many."""
         self._waiting.put_nowait(posted)
 
     def empty(self) -> bool:
-        """Tell whether nothing waits."""
+        """Return whether the queue is empty."""
         return self._waiting.empty()
 
     def close(self) -> None:
-        """End once all that waits is taken."""
+        """Close the source once the queue is empty."""
         self._closing.set()
 
     def take(self) -> Batch | None:
-        """Wait a moment and return what was posted, as much as is learned at once; None when there will be no more."""
+        """Return the next batch, after a short wait; None once closed and empty."""
         from semascope.streaming.source import Batch
 
         if self._closing.is_set() and self._waiting.empty():
             return None
-        # Whoever is gone before learning began was promised nothing; from here on nobody can take back what was posted.
+        # Requests canceled before this point are dropped; later ones can no longer be withdrawn.
         self._taken = [posted for posted in self._next() if posted.done.set_running_or_notify_cancel()]
         lines = [line for posted in self._taken for line in posted.lines]
         self.line += len(lines)
@@ -96,13 +96,13 @@ class PostedLines:
         return taken
 
     def acknowledge(self) -> None:
-        """Keep the promises of what was taken."""
+        """Resolve the futures of the lines taken."""
         for posted in self._taken:
             posted.done.set_result(len(posted.lines))
         self._taken = []
 
     def refuse(self, error: Exception) -> None:
-        """Say of all that is not learned yet why it will not be."""
+        """Fail the futures of all lines that are not learned yet."""
         while not self._waiting.empty():
             posted = self._waiting.get_nowait()
             if posted.done.set_running_or_notify_cancel():
@@ -113,19 +113,19 @@ class PostedLines:
 
 
 class Learner:
-    """Learns what is posted, exactly once and for good.
+    """Online learner of posted documents, exactly once and durably.
 
-    Readers see versions of the model that do not change any more; a new one is made at most once a second, by the thread that
-    learns, so that neither waits for the other.
+    Readers see immutable snapshots of the model. The learning thread publishes a new one at most once a second, so neither
+    side waits for the other.
 
     Parameters
     ----------
     path : path
-        The model, an `OnlineLabeledLDA`.
+        Directory of an `OnlineLabeledLDA`.
     corpus, index : path, optional
-        Documents to show, and an index of them.
+        Corpus and index to show.
     failed : function
-        Called when the model cannot be opened or written any more.
+        Callback invoked when the model can no longer be opened or written.
     """
 
     def __init__(
@@ -145,28 +145,28 @@ class Learner:
         self._thread = Thread(target=self._work, name="learner")
 
     def start(self) -> None:
-        """Begin to learn."""
+        """Start the learning thread."""
         self._thread.start()
 
     def close(self) -> None:
-        """Learn what was posted, save the model, and stop."""
+        """Stop after learning all posted documents and saving the model."""
         self._posted.close()
         if self._thread.is_alive():
             self._thread.join()
 
-    # --- for requests --------------------------------------------------------------------------------------------------------
+    # --- requests ------------------------------------------------------------------------------------------------------------
 
     @property
     def status(self) -> Status:
-        """Whether there is a model to answer from."""
+        """Status of the model: "ok", "loading" or "missing"."""
         return "ok" if self._now is not None else "missing" if self._error is not None else "loading"
 
     def known(self) -> Snapshot | None:
-        """What is at hand now, if anything."""
+        """Return the current snapshot, if any."""
         return self._now
 
     async def explored(self) -> Snapshot:
-        """The model as it was within the last second."""
+        """Return a snapshot of the model at most a second old."""
         while self._now is None and self._error is None:
             await asyncio.sleep(_A_MOMENT)
         if self._now is None:
@@ -176,19 +176,19 @@ class Learner:
     overview = explored
 
     async def learn(self, documents: Sequence[dict[str, Any]]) -> int:
-        """Learn documents; when this returns, they are learned for good."""
+        """Learn documents; they are durable when this returns."""
         await self.explored()
-        posted = Posted([_line(document) for document in documents], Future())
+        posted = Posted([_to_line(document) for document in documents], Future())
         if self._error is not None or self._posted.is_closing:
-            raise UnavailableError(str(self._error or "the server is being stopped."))
+            raise UnavailableError(str(self._error or "the server is shutting down."))
         try:
             self._posted.put(posted)
         except Full:
-            msg = "too many ask at once; try again in a moment."
+            msg = "server busy: too many concurrent requests; try again in a moment."
             raise UnavailableError(msg) from None
         return await asyncio.wrap_future(posted.done)
 
-    # --- on its own thread ---------------------------------------------------------------------------------------------------
+    # --- learning thread -----------------------------------------------------------------------------------------------------
 
     def _work(self) -> None:
         from semascope.models.online_labeled_lda import OnlineLabeledLDA
@@ -202,20 +202,20 @@ class Learner:
                 self.progress.begin(model.n_documents_seen_, model.label_names_)
                 self._publish(model)
                 posted.line = (stream.position(SOURCE) or {"line": 0})["line"]
-                run(stream, posted, StreamFields(), save_seconds=SAVE_SECONDS, watch=partial(self._watch, model))
-        except Exception as error:  # whatever it is, nobody shall wait for an answer that does not come
+                run(stream, posted, StreamFields(), save_seconds=SAVE_SECONDS, watch=partial(self._acknowledge, model))
+        except Exception as error:  # no request may wait forever
             self._error = error
             self._posted.refuse(error)
             if self._failed is not None:
                 self._failed(error)
 
-    def _watch(self, model: OnlineLabeledLDA, learned: Learned | None) -> None:
-        """Acknowledge what was learned, and show it to readers when it is time to."""
+    def _acknowledge(self, model: OnlineLabeledLDA, learned: Learned | None) -> None:
+        """Acknowledge learned documents, and publish a snapshot when it is due."""
         if learned is not None:
             self.progress.add(learned.documents, model.label_names_, learned.batch)
             self._has_news = True
-        self._posted.acknowledge()  # also a post of no documents
-        if self._has_news and time.monotonic() - self._published >= LOOK_AGAIN:
+        self._posted.acknowledge()  # also for posts without documents
+        if self._has_news and time.monotonic() - self._published >= PUBLISH_SECONDS:
             self._publish(model)
 
     def _publish(self, model: OnlineLabeledLDA) -> None:
@@ -231,8 +231,8 @@ class Learner:
         self._published, self._has_news = time.monotonic(), False
 
 
-def _line(document: dict[str, Any]) -> Line:
-    """A document as the journal has it, or say why it cannot be learned."""
+def _to_line(document: dict[str, Any]) -> Line:
+    """Convert a document to a journal line, or raise an error if it cannot be learned."""
     from semascope.streaming.records import Line, StreamFields, UnreadableError
 
     line = Line(json.dumps(document, ensure_ascii=False).encode())

@@ -1,7 +1,6 @@
-"""What is seen first: facts of a model and the map of its topics.
+"""Overview of a model: its facts and the map of its topics.
 
-Of models with topics this is read from their directories alone, for importing scikit-learn takes longer than people like to
-wait for a page.
+For topic models it is read from the model directory alone, because importing scikit-learn would delay the first page.
 """
 
 from __future__ import annotations
@@ -32,15 +31,15 @@ FIRST_WORDS = 10
 
 @dataclass(frozen=True, eq=False)
 class Overview:
-    """What is seen first.
+    """Overview of a model.
 
-    model       kind of the model
+    model       class name of the model
     themes      its topics or labels
-    places      float64[k, 2], of topics on the map
-    documents   int64[k], how many each topic has
-    n           documents in all
-    fields      names of what is known of documents; none without a corpus
-    problem     what cannot be shown, and what to do about it
+    places      float64[k, 2], positions of topics on the map
+    documents   int64[k], number of documents per topic
+    n           total number of documents
+    fields      names of document fields; None without a corpus
+    problem     what is unavailable, and the remedy
     """
 
     model: str
@@ -53,16 +52,16 @@ class Overview:
 
 
 def check_explorable(path: Path) -> str:
-    """Return the kind of model at a path, or say that there is none, or none with topics."""
+    """Return the class name of the model at a path; raise an error if it has no topics."""
     name = str(open_directory(path, KIND).facts["model"])
     if name in names_where(explore=True):
         return name
-    msg = f"{path}: holds {name}, which has no topics to explore; search by it with: semascope index {path} INDEX"
+    msg = f"{path}: contains {name}, which has no topics to explore; search with it instead: semascope index {path} INDEX"
     raise InputError(msg)
 
 
 def read_overview(path: Path, corpus: Path | None) -> Overview | None:
-    """Read what is seen first of a model with topics; None for labels, of which more must be loaded."""
+    """Read the overview of a topic model; return None for label models, which must be loaded."""
     directory = open_directory(path, KIND)
     entry = entries().get(directory.facts["model"])
     if entry is None or entry.traits.preview is None:
@@ -76,7 +75,7 @@ def read_overview(path: Path, corpus: Path | None) -> Overview | None:
 
 
 class AboutCorpus(NamedTuple):
-    """Documents of a corpus, and names of what is known of them; or why nothing is."""
+    """Number and fields of the documents of a corpus, or the reason why it is unavailable."""
 
     n: int | None
     fields: frozenset[str] | None
@@ -84,22 +83,22 @@ class AboutCorpus(NamedTuple):
 
 
 def read_corpus_overview(path: Path | None, *, given: bool) -> AboutCorpus:
-    """See what there is to show of documents, without opening them."""
+    """Read the number and fields of documents without opening the corpus."""
     if path is None:
-        problem = "the model was not fitted to a corpus on disk, so its documents cannot be shown; name one with --corpus."
+        problem = "the model was not fitted to a corpus on disk; set one with --corpus."
         return AboutCorpus(None, None, problem)
     try:
         facts = open_directory(path, LAYOUT).facts
     except FormatError as error:
-        moved = f"the corpus that the model was fitted to is no longer at {path}; name it with --corpus."
+        moved = f"the corpus of the model is no longer at {path}; set it with --corpus."
         return AboutCorpus(None, None, str(error) if given or path.exists() else moved)
     fields = frozenset(facts.get("fields", ["text"]))
-    without = "the corpus holds no texts, so that passages, and words in their places, cannot be shown."
+    without = "the corpus contains no texts; passages and highlighted words are not available."
     return AboutCorpus(facts["n_documents"], fields, None if "text" in fields else without)
 
 
 def own_path(about: dict[str, Any] | None) -> Path | None:
-    """Where the corpus of a model was, by what the model notes of it."""
+    """Return the path of the corpus that a model was fitted to."""
     about = about or {}
     path = about.get("path") or about.get("split_from", {}).get("path")
     return None if path is None else Path(path)

@@ -1,4 +1,4 @@
-"""Keeping up with a model on disk: loaded beside the server, and again whenever it is written anew."""
+"""Background loading of a model, and reloading whenever it changes on disk."""
 
 from __future__ import annotations
 
@@ -19,34 +19,34 @@ from semascope.streaming.metrics import LearnedBatch, StreamMetrics
 if TYPE_CHECKING:
     from semascope.explorer.service.snapshot import Snapshot
 
-LOOK_SECONDS = 1.0
-"""Between looks at the manifest."""
+CHECK_SECONDS = 1.0
+"""Seconds between checks of the manifest."""
 _A_MOMENT = 0.01
 _TRIES = 3
 Version = tuple[int, ...]
 
 
 def version_of(path: Path) -> Version | None:
-    """What tells one version of a directory from another; None when there is no directory."""
+    """Return the version of a directory, or None if it does not exist."""
     try:
-        found = (path / MANIFEST).stat()
+        stat = (path / MANIFEST).stat()
     except OSError:
         return None
-    return found.st_ino, found.st_mtime_ns, found.st_size
+    return stat.st_ino, stat.st_mtime_ns, stat.st_size
 
 
 class Keeper:
-    """Has the model at a path at hand, as it is now.
+    """Keeper of the current model at a path.
 
-    A thread of its own first reads what is seen first, then loads the model, then whatever search needs. It loads again when
-    the manifest changes; meanwhile, and in requests that have begun, the old version serves.
+    A background thread reads the overview, then loads the model, then prepares search. It reloads when the manifest changes;
+    until then, and in running requests, the old version is used.
 
     Parameters
     ----------
     path : path
-        The model.
+        Model directory.
     corpus, index : path, optional
-        Documents and index, where they are not the model's own.
+        Corpus and index; by default, those of the model.
     """
 
     def __init__(self, path: Path, corpus: Path | None = None, index: Path | None = None) -> None:
@@ -57,40 +57,40 @@ class Keeper:
         self._now: Snapshot | None = None
         self._version: Version | None = None
         self._documents: tuple[Path, Version | None] | None = None
-        """Where the corpus was, or should have been, and its version."""
+        """Path of the corpus, and its version."""
         self._problem: str | None = None
-        self._looked = 0.0
-        self._asked = Event()
+        self._checked_at = 0.0
+        self._wake = Event()
         self._closed = False
         self.changing = Lock()
-        """Held by whoever writes the model, and while it is loaded."""
+        """Held while the model is written or loaded."""
 
     def start(self) -> None:
-        """Begin to load."""
-        Thread(target=self._keep_up, name="keeper", daemon=True).start()
+        """Start the loading thread."""
+        Thread(target=self._run, name="keeper", daemon=True).start()
 
     def close(self) -> None:
-        """Load no more."""
+        """Stop loading."""
         self._closed = True
-        self._asked.set()
+        self._wake.set()
 
-    # --- for requests --------------------------------------------------------------------------------------------------------
+    # --- requests ------------------------------------------------------------------------------------------------------------
 
     @property
     def status(self) -> Status:
-        """Whether there is a model to answer from: "ok", "loading", or "missing"."""
-        self._look()
+        """Status of the model: "ok", "loading" or "missing"."""
+        self._check_disk()
         if self._problem is not None:
             return "missing"
         return "loading" if self._now is None else "ok"
 
     def known(self) -> Snapshot | None:
-        """What is at hand now, if anything."""
+        """Return the current snapshot, if any."""
         return self._now
 
     async def overview(self) -> Overview | Snapshot:
-        """What is seen first, as soon as it is known: at the start from the directory, later from the model."""
-        self._look()
+        """Return the overview: at first from the directory, later from the loaded model."""
+        self._check_disk()
         while self._now is None and self._overview is None and self._problem is None:
             await asyncio.sleep(_A_MOMENT)
         if self._now is None and self._overview is not None and self._problem is None:
@@ -98,9 +98,9 @@ class Keeper:
         return await self.explored()
 
     async def explored(self) -> Snapshot:
-        """The model, once it is loaded."""
-        self._look()
-        self._asked.set()
+        """Return the current snapshot, once loaded."""
+        self._check_disk()
+        self._wake.set()
         while self._now is None and self._problem is None:
             await asyncio.sleep(_A_MOMENT)
         if self._problem is not None or self._now is None:
@@ -108,12 +108,12 @@ class Keeper:
             raise UnavailableError(msg)
         return self._now
 
-    def go_on(self) -> None:
-        """Note that what is seen first has been shown, so that the rest may be loaded."""
-        self._asked.set()
+    def resume_loading(self) -> None:
+        """Resume loading once the overview has been served."""
+        self._wake.set()
 
     def change(self, change: Callable[[Any], Any]) -> Snapshot:
-        """Write a changed model, and go on with it. Only what is on disk now is changed, so that nothing is lost."""
+        """Apply a change to the model and save it. The version on disk is changed, so no other change is lost."""
         with self.changing:
             if version_of(self.path) != self._version:
                 self._load()
@@ -124,41 +124,41 @@ class Keeper:
             self._now, self._version = self._now.with_model(model), version_of(self.path)
             return self._now
 
-    def _look(self) -> None:
-        """See now and then whether the model was written anew, or is gone, or is back."""
-        if time.monotonic() - self._looked < LOOK_SECONDS:
+    def _check_disk(self) -> None:
+        """Check periodically whether the model was rewritten, removed or restored."""
+        if time.monotonic() - self._checked_at < CHECK_SECONDS:
             return
-        self._looked = time.monotonic()
-        found = version_of(self.path)
-        if found is None:
-            self._problem = f"{self.path}: the model is no longer there; put it back, or start with another."
-        elif found != self._version or self._has_other_documents():
-            self._asked.set()
+        self._checked_at = time.monotonic()
+        version = version_of(self.path)
+        if version is None:
+            self._problem = f"{self.path}: the model no longer exists; restore it, or start the server with another."
+        elif version != self._version or self._corpus_changed():
+            self._wake.set()
         else:
             self._problem = None
 
-    def _has_other_documents(self) -> bool:
-        """Tell whether another corpus is there now, or one where none was. One that is gone still serves: it is open."""
+    def _corpus_changed(self) -> bool:
+        """Return whether the corpus was replaced or added. A removed corpus stays usable, as it is open."""
         if self._documents is None:
             return False
-        found = version_of(self._documents[0])
-        return found is not None and found != self._documents[1]
+        version = version_of(self._documents[0])
+        return version is not None and version != self._documents[1]
 
-    # --- on its own thread ---------------------------------------------------------------------------------------------------
+    # --- loading thread ------------------------------------------------------------------------------------------------------
 
-    def _keep_up(self) -> None:
+    def _run(self) -> None:
         try:
             self._overview = read_overview(self.path, self._corpus)
-        except Exception:  # loading says what is wrong
+        except Exception:  # loading reports the error
             self._overview = None
         if self._overview is not None:
-            self._asked.wait(LOOK_SECONDS)  # to import more now would hold up the first answer
+            self._wake.wait(CHECK_SECONDS)  # further imports would delay the first response
         while not self._closed:
-            self._asked.clear()
+            self._wake.clear()
             with self.changing:
-                if version_of(self.path) not in (None, self._version) or self._has_other_documents():
+                if version_of(self.path) not in (None, self._version) or self._corpus_changed():
                     self._load()
-            self._asked.wait()
+            self._wake.wait()
 
     def _load(self) -> None:
         from semascope.explorer.service.snapshot import Snapshot
@@ -168,27 +168,27 @@ class Keeper:
         for tries_left in reversed(range(_TRIES)):
             version = version_of(self.path)
             try:
-                self._take(Snapshot.of(load_topics(self.path, or_labels=True), self._corpus), version, before)
-            except (SemascopeError, OSError) as error:  # its files may have been replaced while they were opened
+                self._publish(Snapshot.of(load_topics(self.path, or_labels=True), self._corpus), version, before)
+            except (SemascopeError, OSError) as error:  # files may have been replaced while being opened
                 if tries_left == 0:
                     self._problem = str(error)
-            except Exception as error:  # without this thread every request would wait for ever
-                self._problem = f"{self.path}: cannot be shown ({type(error).__name__}: {error})."
+            except Exception as error:  # without this thread every request would wait forever
+                self._problem = f"{self.path}: cannot be loaded ({type(error).__name__}: {error})."
                 return
             else:
                 return
 
-    def _take(self, explored: Snapshot, version: Version | None, before: Snapshot | None) -> None:
+    def _publish(self, explored: Snapshot, version: Version | None, before: Snapshot | None) -> None:
         from semascope.explorer.service.warmup import prepare
 
         prepare(explored, self.path, self._index, before)
-        self._note_progress(explored.model)
+        self._record_progress(explored.model)
         path = self._corpus or own_path(getattr(explored.model, "corpus_", None))
         self._documents = None if path is None else (path, version_of(path))
         self._now, self._version, self._problem = explored, version, None
 
-    def _note_progress(self, model: Any) -> None:
-        """Note how far a model has come that another process has learn from a stream."""
+    def _record_progress(self, model: Any) -> None:
+        """Record the progress of a model that another process trains on a stream."""
         if not model.learns_from_streams:
             return
         documents, labels = model.n_documents_seen_, model.label_names_

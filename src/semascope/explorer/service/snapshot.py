@@ -1,4 +1,4 @@
-"""What requests are answered from: a model with its documents and an index, as they are at one time."""
+"""Immutable snapshot of a model with its documents and index."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ from semascope.retrieval.similarities import BY_TOPICS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-ENOUGH = 0.05
-"""A document has a topic if this share of it is due to it."""
+MIN_SHARE = 0.05
+"""Minimum share of a topic for a document to be listed under it."""
 MAX_ORDERS = 32
-"""Topics for which the order of documents is remembered."""
+"""Maximum number of cached document orders."""
 
 
 @dataclass(eq=False)
 class Search:
-    """An index, once it is there."""
+    """State of search, and the index once it is ready."""
 
     state: SearchState = NO
     index: Index | None = None
 
     @property
     def ways(self) -> list[str]:
-        """The ways to search."""
+        """Similarities that search supports."""
         if self.index is None:
             return WAYS if self.state == PREPARING else []
         return WAYS if self.index.topics is not None else [way for way in WAYS if way not in BY_TOPICS]
@@ -53,13 +53,13 @@ class Search:
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """A model, and what is shown with it. It never changes; a new version of the model is another one of these.
+    """Immutable state of a model and its documents; each version of the model has its own.
 
-    model     the model
+    model     fitted model
     themes    its topics or labels
-    shares    its documents; None where there are none
-    problem   what cannot be shown, and what to do about it
-    search    the index
+    shares    its documents; None if unavailable
+    problem   what is unavailable, and the remedy
+    search    state of search
     """
 
     model: Any
@@ -73,11 +73,11 @@ class Snapshot:
 
     @classmethod
     def of(cls, model: Any, corpus: Path | None) -> Snapshot:
-        """Take up a model and its documents, so that they stay at hand when their files are replaced."""
+        """Create a snapshot whose documents stay available when their files are replaced."""
         themes = TopicView.of(model)
         try:
             documents, problem = find_corpus(model, corpus)
-            shares = None if documents is None else DocumentShares.of(model, _held(documents), themes)
+            shares = None if documents is None else DocumentShares.of(model, _map_files(documents), themes)
         except SemascopeError as error:
             shares, problem = None, str(error)
         if shares is not None and shares.corpus.path is not None:
@@ -85,7 +85,7 @@ class Snapshot:
         return cls(model, themes, shares, problem)
 
     def with_model(self, model: Any) -> Snapshot:
-        """The same with a model whose topics have other names, or that has learned more."""
+        """Return a copy with a renamed or further trained model."""
         themes = TopicView.of(model)
         shares = None if self.shares is None else replace(self.shares, model=model, themes=themes)
         return replace(self, model=model, themes=themes, shares=shares, _orders=OrderedDict())
@@ -100,7 +100,7 @@ class Snapshot:
 
     @property
     def n_documents(self) -> int:
-        """Documents at hand, or else those that were learned from."""
+        """Number of documents of the corpus, or else of the fit."""
         if self.corpus is not None:
             return self.corpus.n_documents
         if self.is_of_labels:
@@ -109,7 +109,7 @@ class Snapshot:
 
     @cached_property
     def overview(self) -> Overview:
-        """What is seen first."""
+        """Overview of the model."""
         fields = None if self.corpus is None else frozenset(self.corpus.documents.columns)
         places = topic_map(self.themes)
         return Overview(
@@ -125,47 +125,47 @@ class Snapshot:
             return np.zeros(len(self.themes), np.int64)
         return np.bincount(table.argmax(axis=1), minlength=len(self.themes))
 
-    def checked(self, topic: int) -> int:
-        """A topic that is there."""
+    def check_topic(self, topic: int) -> int:
+        """Return a topic number, or raise an error if it does not exist."""
         if not 0 <= topic < len(self.themes):
-            there = f"they are numbered from 0 to {len(self.themes) - 1}" if len(self.themes) else "there are none yet"
-            msg = f"there is no topic {topic}; {there}."
+            known = f"topics are numbered from 0 to {len(self.themes) - 1}" if len(self.themes) else "the model has none yet"
+            msg = f"no topic {topic}; {known}."
             raise NotFoundError(msg)
         return topic
 
     def number_of(self, id: str) -> int:
-        """The number of a document in the corpus."""
+        """Return the number of a document in the corpus."""
         if id not in self._numbers:
-            msg = f"there is no document {id!r}." if self.corpus is not None else f"there are no documents: {self.problem}"
+            msg = f"no document {id!r}." if self.corpus is not None else f"no documents: {self.problem}"
             raise NotFoundError(msg)
         return self._numbers[id]
 
     def has(self, id: str) -> bool:
-        """Tell whether there is such a document."""
+        """Return whether a document exists."""
         return id in self._numbers
 
     @property
     def _numbers(self) -> dict[str, int]:
         if not self._by_id and self.corpus is not None:
-            # At one go: other threads shall not look into a table that is half full.
+            # In one step, so that other threads never see a partial table.
             self._by_id.update({id: number for number, id in enumerate(self.corpus.ids.to_list())})
         return self._by_id
 
     @cached_property
     def label_numbers(self) -> dict[str, int]:
-        """Numbers of labels by their names."""
+        """Numbers of labels by name."""
         return {name: number for number, name in enumerate(self.themes.names) if self.themes.named[number]}
 
     def by_share(self, topic: int) -> NDArray[np.int64]:
-        """Places, among the documents with shares, of those that have a topic, most of it first."""
+        """Return the rows of `shares` with a topic, by decreasing share."""
         assert self.shares is not None
         with self._lock:
             if topic in self._orders:
                 self._orders.move_to_end(topic)
                 return self._orders[topic]
-        of_topic = self.shares.column(topic)
-        having = np.flatnonzero(of_topic >= ENOUGH)
-        order = having[np.argsort(-of_topic[having], kind="stable")]
+        column = self.shares.column(topic)
+        having = np.flatnonzero(column >= MIN_SHARE)
+        order = having[np.argsort(-column[having], kind="stable")]
         with self._lock:
             self._orders[topic] = order
             while len(self._orders) > MAX_ORDERS:
@@ -174,19 +174,19 @@ class Snapshot:
 
     @cached_property
     def reader(self) -> Any:
-        """The model, for one text at a time."""
+        """Copy of the model for inference on single texts."""
         reader = copy.copy(self.model)
         reader.engine = InlineEngine()
         return reader
 
     @cached_property
     def scorer(self) -> Scorer:
-        """What tells the labels of texts."""
+        """Scorer of labels for new texts."""
         scorer: Scorer = self.model.label_scorer()
         return scorer
 
 
-def _held(corpus: Corpus) -> Corpus:
-    """Map all files of a corpus now: what is mapped stays when another process replaces or moves it."""
+def _map_files(corpus: Corpus) -> Corpus:
+    """Memory-map all files of a corpus now; mapped files survive replacement by another process."""
     _ = corpus.rows, corpus.lexicon, corpus.documents
     return corpus

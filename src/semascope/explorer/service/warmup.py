@@ -1,4 +1,4 @@
-"""What takes a while, done before anybody asks for it: the index, and shares of documents."""
+"""Background preparation of the index and of document shares."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from semascope.retrieval.segment_store import vectors_by
 log = logging.getLogger("semascope")
 
 
-def index_beside(model: Path) -> Path:
-    """Where an index of a model is looked for."""
+def default_index(model: Path) -> Path:
+    """Return the default path of the index of a model."""
     return model.with_name(model.name + ".index")
 
 
 def prepare(explored: Snapshot, model: Path, index: Path | None, before: Snapshot | None = None) -> None:
-    """Begin to make what search needs, on a thread of its own; until then, what was made for the same documents serves."""
+    """Start to prepare search in the background; meanwhile the previous index serves if the documents are the same."""
     search = explored.search
-    if index is None and index_beside(model).is_dir():
-        index = index_beside(model)
+    if index is None and default_index(model).is_dir():
+        index = default_index(model)
     if index is None and explored.corpus is None:
         return
     search.state = PREPARING
@@ -40,15 +40,15 @@ def _same_documents(explored: Snapshot, before: Snapshot) -> bool:
 def _prepare(explored: Snapshot, path: Path | None) -> None:
     search = explored.search
     try:
-        search.index = (_built(explored) if path is None else Index.open(path)).warm_up()
+        search.index = (_build_index(explored) if path is None else Index.open(path)).warm_up()
         search.state = READY
         if explored.shares is not None:
             _ = explored.shares.table
-    except Exception as error:  # whatever it is, all else still works
+    except Exception as error:  # everything but search still works
         log.warning("search cannot be prepared: %s", error)
         search.state = READY if search.index is not None else NO
 
 
-def _built(explored: Snapshot) -> Index:
+def _build_index(explored: Snapshot) -> Index:
     assert explored.corpus is not None
     return Index.build(explored.corpus, None if vectors_by(explored.model) is None else explored.model)

@@ -1,4 +1,4 @@
-// Requests to the server. Whatever goes wrong becomes a Problem whose message is one sentence for people.
+// Requests to the server. Every error becomes a Problem with a one-sentence message.
 
 import { sentence } from "./format.js";
 
@@ -13,7 +13,7 @@ export const get = (path, query, signal) => request(path + search(query), { sign
 export const put = (path, body) => request(path, sending("PUT", body));
 export const post = (path, body, signal) => request(path, { ...sending("POST", body), signal });
 
-/** "?a=1&b=x" of what is not empty. */
+/** Query string "?a=1&b=x" of the non-empty values. */
 export function search(query) {
   const given = Object.entries(query ?? {}).filter(([, value]) => value !== null && value !== undefined && value !== "");
   return given.length ? `?${new URLSearchParams(given)}` : "";
@@ -29,9 +29,9 @@ async function request(path, options) {
     answer = await fetch(`api/${path}`, { credentials: "same-origin", ...options });
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Problem("The server does not answer. Is `semascope explore` still running?", 0);
+    throw new Problem("The server does not respond. Is `semascope explore` still running?", 0);
   }
   const body = await answer.json().catch(() => null);
-  if (!answer.ok) throw new Problem(sentence(body?.error) ?? `The server answered ${answer.status}.`, answer.status);
+  if (!answer.ok) throw new Problem(sentence(body?.error) ?? `The server responded with status ${answer.status}.`, answer.status);
   return body;
 }

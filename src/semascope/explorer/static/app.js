@@ -1,4 +1,4 @@
-// Starts the page: navigation, theme, keys, and the view that the address asks for.
+// Entry point: navigation, theme, keyboard shortcuts, and the view of the address.
 
 import { get } from "./api.js";
 import { h, show } from "./dom.js";
@@ -17,7 +17,7 @@ import { topicsView } from "./topics.js";
 const main = document.getElementById("main");
 let leaving = new AbortController();
 
-/** The view of an address, or undefined; a view of one thing has its number or id behind the name. */
+/** The view of an address, or undefined. Views of a single item have its number or id after the name. */
 function chosen([name, one]) {
   const whole = {
     topics: topicsView,
@@ -72,14 +72,14 @@ function frame(about, here) {
   const entry = ([name, text]) => h("a", { href: link([name]), "aria-current": name === present ? "page" : null }, text);
   const nav = show(document.getElementById("nav"), entries.map(entry));
   const { offsetLeft, offsetWidth } = nav.querySelector("[aria-current]") ?? nav;
-  nav.scrollLeft = offsetLeft + offsetWidth - nav.clientWidth; // on a phone the present one may be out of sight
+  nav.scrollLeft = offsetLeft + offsetWidth - nav.clientWidth; // on a phone the current entry may be out of sight
   const sizes = [several(about.topics, about.kind === "labels" ? "label" : "topic"), several(about.documents, "document")];
-  const facts = about.learns ? [about.model] : [about.model, ...sizes]; // while it learns, only the live view can tell them
+  const facts = about.learns ? [about.model] : [about.model, ...sizes]; // while it learns, only the live view is up to date
   show(document.getElementById("model"), h("strong", {}, about.title), ` ${facts.join(" · ")}`);
   show(document.getElementById("notice"), about.problem ? h("p", { class: "notice" }, sentence(about.problem)) : null);
 }
 
-/** "/" searches from anywhere, unless somebody is writing. */
+/** "/" starts a search from anywhere, except while typing. */
 function keys(event) {
   const writing = event.target.closest?.("input, textarea, select, [contenteditable]");
   if (event.key !== "/" || writing || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -90,7 +90,7 @@ function keys(event) {
 }
 
 document.querySelector(".skip").addEventListener("click", (event) => {
-  event.preventDefault(); // the part behind "#" is the address of the view
+  event.preventDefault(); // the part after "#" is the address of the view
   main.focus();
 });
 themeButton(document.getElementById("theme"));

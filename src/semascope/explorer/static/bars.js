@@ -34,7 +34,7 @@ export function bars(rows, width, label) {
       second && s("text", { x: width - 4, y: y + 16, class: "bar-number faint" }, second),
     );
   };
-  // A drawing with links in it must not be an image, which would hide them from people who listen to the page.
+  // A drawing with links in it must not be an image, which would hide them from screen readers.
   const role = rows.some((entry) => entry.href) ? "group" : "img";
   return s("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role, "aria-label": label }, rows.map(row));
 }

@@ -1,16 +1,15 @@
-// Texts in which every word has the color of the topic that it is due to, the mixture as a bar, and a legend that turns
-// topics on and off.
+// Texts with every word in the color of its topic, the mixture as a bar, and a legend that toggles topics.
 
 import { h, s } from "./dom.js";
 import { percent, spokenLanguage } from "./format.js";
 import { figure } from "./figure.js";
 import { cut } from "./marks.js";
-import { color, COLORS, stripes, TOLD_APART } from "./palette.js";
+import { color, COLORS, stripes, MAX_COLORED } from "./palette.js";
 import { link } from "./router.js";
 
 /**
  * topics: {topic, title, share}, the largest first; texts: {language, text, words: [{start, end, topic, weight}]}.
- * Gives the elements `mixture` and `reading`.
+ * Returns the elements `mixture` and `reading`.
  */
 export function colored({ topics, texts, about, name }) {
   const places = new Map(topics.map((topic, i) => [topic.topic, i]));
@@ -42,7 +41,7 @@ function legend(topics, about, toggle) {
       type: "button",
       class: "toggle",
       "aria-pressed": "true",
-      title: "Color its words or not",
+      title: "Toggle the color of its words",
       "aria-label": `Color the words of ${title}`,
     });
     button.append(h("span", { class: `swatch ${color(i)}` }));
@@ -55,7 +54,7 @@ function legend(topics, about, toggle) {
       h("span", { class: "aside" }, percent(share)),
     );
   };
-  const entries = topics.slice(0, TOLD_APART).map(entry);
+  const entries = topics.slice(0, MAX_COLORED).map(entry);
   const rest = entries.slice(COLORS);
   const further =
     rest.length > 0 &&
@@ -63,7 +62,7 @@ function legend(topics, about, toggle) {
   return [h("ul", { class: "legend" }, entries.slice(0, COLORS)), further];
 }
 
-/** One bar of all topics, as long as their shares. */
+/** One stacked bar of the topic shares. */
 function mixtureBar(topics, width) {
   const height = 26;
   const total = Math.max(
@@ -78,7 +77,7 @@ function mixtureBar(topics, width) {
   const part = ({ title, share }, i) => {
     const box = { x, y: 0, width: Math.max((share / total) * width, 0), height };
     x += box.width;
-    const again = i >= COLORS && i < TOLD_APART;
+    const again = i >= COLORS && i < MAX_COLORED;
     return s(
       "g",
       {},
@@ -100,7 +99,7 @@ function mixtureBar(topics, width) {
 function textOf({ language, text, words }, places, topics) {
   const mark = ({ topic, weight }, word) => {
     const place = places.get(topic);
-    if (place === undefined || place >= TOLD_APART) return word;
+    if (place === undefined || place >= MAX_COLORED) return word;
     const title = `${topics[place].title}, ${percent(weight)}`;
     return h(
       "span",

@@ -1,4 +1,4 @@
-// One document: every word in the color of its topic, its mixture, its labels and fields, and documents like it.
+// One document: every word in the color of its topic, its mixture, labels and fields, and similar documents.
 
 import { get } from "./api.js";
 import { colored } from "./colored.js";
@@ -20,7 +20,7 @@ export async function documentView({ about, path, signal }) {
         { title: "Text" },
         empty(
           "The corpus was built without texts.",
-          h("p", {}, "Build it again from its source, keeping texts, to read documents here."),
+          h("p", {}, "Rebuild it from its source with texts to read documents here."),
         ),
       );
   if (document.texts.length > 1) texts.classList.add("several");

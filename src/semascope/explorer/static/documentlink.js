@@ -1,4 +1,4 @@
-// A link to a document: its title, and its id where that tells more than a number.
+// A link to a document: its title, and its id if it is not just a number.
 
 import { h } from "./dom.js";
 import { link } from "./router.js";

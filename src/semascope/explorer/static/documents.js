@@ -1,4 +1,4 @@
-// Documents by topic, page by page.
+// Paginated documents, optionally of one topic.
 
 import { get } from "./api.js";
 import { documentLink } from "./documentlink.js";
@@ -14,7 +14,7 @@ export async function documentsView({ about, query, signal }) {
   if (!about.has_corpus)
     return {
       title: "Documents",
-      node: empty("The documents of this model are not at hand.", h("p", {}, "What is said above tells how to show them.")),
+      node: empty("The documents of this model are not available.", h("p", {}, "See the notice above for the remedy.")),
     };
   const offset = Math.max(Math.floor(Number(query.offset)) || 0, 0);
   const [{ topics }, page] = await Promise.all([
@@ -110,8 +110,8 @@ function pages(total, offset, topic) {
   return h(
     "nav",
     { class: "pages", "aria-label": "Pages" },
-    step(offset === 0 ? -1 : Math.max(offset - LIMIT, 0), "← Before"),
+    step(offset === 0 ? -1 : Math.max(offset - LIMIT, 0), "← Previous"),
     h("span", {}, `${count(offset + 1)}–${count(last)} of ${count(total)}`),
-    step(offset + LIMIT, "More →"),
+    step(offset + LIMIT, "Next →"),
   );
 }

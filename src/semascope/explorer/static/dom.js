@@ -1,11 +1,11 @@
-// The only way elements are made: text is always a text node, so nothing from a document can become markup.
+// The only functions that create elements: text is always a text node, so document text never becomes markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
 export const h = (tag, props, ...children) => fill(document.createElement(tag), props, children);
 export const s = (tag, props, ...children) => fill(document.createElementNS(SVG, tag), props, children);
 
-/** Replace what `element` holds. */
+/** Replace the children of `element`. */
 export function show(element, ...children) {
   element.replaceChildren();
   append(element, children);

@@ -1,4 +1,4 @@
-// Figures and tables as files: PNG and SVG of what is seen, CSV and JSON of the numbers behind it. Nothing leaves the browser.
+// Export of figures and tables: PNG and SVG of the drawing, CSV and JSON of its data. Nothing leaves the browser.
 
 import { h } from "./dom.js";
 
@@ -20,7 +20,7 @@ const STYLES = [
   "paint-order",
 ];
 
-/** A small menu. `svg` gives the drawing, `rows` the objects of the table; either may be left out. */
+/** Export menu. `svg` returns the drawing, `rows` the objects of the table; either may be omitted. */
 export function exportMenu({ title, name, svg, rows }) {
   const entries = [
     svg && ["PNG", async () => save(await png(svg()), `${name}.png`)],
@@ -56,10 +56,10 @@ export function exportMenu({ title, name, svg, rows }) {
   return menu;
 }
 
-// What spreadsheets take for a formula, some of them behind blanks or in letters of full width.
+// Text that spreadsheets evaluate as a formula, some even after blanks or in full-width letters.
 const FORMULA = /^[\t\r\n]|^\s*[=+\-@＝＋－＠]/;
 
-/** Rows of objects as RFC 4180 has it. An apostrophe keeps a text that a spreadsheet would take for a formula a text. */
+/** Rows of objects as CSV (RFC 4180). An apostrophe prevents spreadsheets from evaluating text as a formula. */
 export function csv(rows) {
   if (!rows.length) return "";
   const columns = Object.keys(rows[0]);
@@ -74,7 +74,7 @@ export function csv(rows) {
   );
 }
 
-/** The drawing as text with its styles as attributes, on the color that it stands on. */
+/** The drawing as text, with inlined styles and its background color. */
 export function standalone(svg) {
   const copy = svg.cloneNode(true);
   const originals = [svg, ...svg.querySelectorAll("*")];
@@ -100,7 +100,7 @@ function inline(original, element) {
 
 const size = (svg) => ({ width: svg.viewBox.baseVal.width, height: svg.viewBox.baseVal.height });
 
-/** Twice as fine as on the screen, for slides. */
+/** At twice the screen resolution, for slides. */
 async function png(svg) {
   const { width, height } = size(svg);
   const address = URL.createObjectURL(text(standalone(svg), "image/svg+xml"));

@@ -1,9 +1,9 @@
-// A drawing with a caption and a menu to save it, drawn anew whenever its width changes.
+// A drawing with a caption and an export menu, redrawn when its width changes.
 
 import { h, show } from "./dom.js";
 import { exportMenu } from "./export.js";
 
-/** `draw(width)` gives an svg element; `rows()` the numbers behind it. */
+/** `draw(width)` returns an svg element, `rows()` its data. */
 export function figure({ title, name, draw, rows, controls, note }) {
   const ground = h("div", { class: "drawing" });
   let drawn = 0;
@@ -29,7 +29,7 @@ export function figure({ title, name, draw, rows, controls, note }) {
   return { element, redraw };
 }
 
-/** A part of a page with a heading; `rows` adds a menu that saves them. */
+/** A section with a heading; `rows` adds an export menu. */
 export function panel({ title, name, rows, level = "h2" }, ...children) {
   const menu = rows ? exportMenu({ title, name, rows }) : null;
   return h(

@@ -1,4 +1,4 @@
-// Numbers and names as people read them.
+// Formatting of numbers and names.
 
 const whole = new Intl.NumberFormat("en-GB");
 
@@ -14,13 +14,13 @@ export function percent(share) {
   return `${value >= 0.1 ? value.toFixed(1) : value.toPrecision(1)} %`;
 }
 
-/** Whether a topic has a name that tells something: one that people gave, a label, or "background 1". */
+/** Whether a topic has a meaningful name: set by a user, a label, or "background 1". */
 export const hasName = (topic) => topic.named || !topic.words?.length || !/^topic \d+$/.test(topic.name);
 
-/** What a topic is called: its name if it has one, its first words otherwise. */
+/** Title of a topic: its name if it has one, otherwise its top words. */
 export const title = (topic) => (hasName(topic) ? topic.name : topic.words.slice(0, 3).join(" "));
 
-/** Servers' sentences begin with a small letter. */
+/** Capitalize a message of the server. */
 export const sentence = (text) => text && text[0].toUpperCase() + text.slice(1);
 
 /** "de" → "German". */
@@ -28,6 +28,6 @@ export function spokenLanguage(code) {
   try {
     return new Intl.DisplayNames(["en"], { type: "language" }).of(code) ?? code;
   } catch {
-    return code; // not a code of a language
+    return code; // not a language code
   }
 }

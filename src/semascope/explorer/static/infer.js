@@ -1,4 +1,4 @@
-// Try a text: its topics or labels, and which word is due to which.
+// Try a text: infer its topics or labels, and those of its words.
 
 import { post } from "./api.js";
 import { bars } from "./bars.js";
@@ -9,7 +9,7 @@ import { figure, panel } from "./figure.js";
 import { titled, titles } from "./names.js";
 import { empty, failure, loading } from "./states.js";
 
-let kept = ""; // a text outlives a look at another view, but not the page
+let kept = ""; // the text survives a change of view, but not a reload
 
 export async function inferView({ about, signal }) {
   const names = await titles(signal);
@@ -35,7 +35,7 @@ export async function inferView({ about, signal }) {
     h(
       "div",
       { class: "controls" },
-      h("button", { type: "submit", class: "primary" }, `Find its ${about.kind}`),
+      h("button", { type: "submit", class: "primary" }, `Infer ${about.kind}`),
       select,
       h("span", { class: "faint wide-only" }, "Ctrl + Enter"),
     ),
@@ -43,10 +43,10 @@ export async function inferView({ about, signal }) {
   const ask = async () => {
     kept = area.value;
     if (!kept.trim()) {
-      show(answer, empty("Paste or write a text first."));
+      show(answer, empty("Enter a text first."));
       return;
     }
-    show(answer, loading("Reading…"));
+    show(answer, loading("Inferring…"));
     try {
       const found = await post("infer", { text: kept, language: select?.value || null }, signal);
       show(answer, results(found, kept, about, names));
@@ -68,8 +68,8 @@ export async function inferView({ about, signal }) {
 function results(found, text, about, names) {
   if (!found.known_words)
     return empty(
-      "The model knows none of these words.",
-      h("p", {}, "Try a longer text, or one in the language of its documents."),
+      "No word of the text is in the vocabulary.",
+      h("p", {}, "Try a longer text, or one in the language of the documents."),
     );
   const topics = titled(found.topics, names);
   const { mixture, reading } = colored({
@@ -86,7 +86,7 @@ function results(found, text, about, names) {
       {},
       panel(
         {
-          title: `${several(found.known_words, "word")} known to the model`,
+          title: `${several(found.known_words, "word")} in the vocabulary`,
           name: `${about.title}-text-words`,
           rows: () => found.words,
         },
@@ -106,11 +106,11 @@ function likely(labels, about) {
     class: predicted ? "" : "pale",
   });
   const { element } = figure({
-    title: "Labels it should have",
+    title: "Likely labels",
     name: `${about.title}-text-labels`,
     draw: (width) => bars(shown.map(row), width, "Probabilities of labels"),
     rows: () => labels,
-    note: "Filled bars: labels that are predicted. Pale ones: the next likely.",
+    note: "Filled bars: predicted labels. Pale bars: the next most likely.",
   });
   element.classList.add("sum");
   return element;

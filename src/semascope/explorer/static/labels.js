@@ -1,11 +1,11 @@
-// Where the names of circles stand, so that no two of them overlap.
+// Placement of circle names without overlaps.
 
 const HIGH = 14;
 
 /**
  * circles: {x, y, r, lines, short}, the most important first; `lines` are the {text, width} of the whole name, `short` is that of
- * one line. Gives {x, y, anchor, lines} or null for each: in the circle if it fits, beside it where nothing else is, across
- * its edge where no other name is, nowhere otherwise.
+ * one line. Returns {x, y, anchor, lines} or null for each: in the circle if it fits, else beside it, else across its edge
+ * where no other name is, else nowhere.
  */
 export function place(circles, width, height) {
   const taken = [];

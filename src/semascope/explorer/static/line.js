@@ -1,4 +1,4 @@
-// A line over time or over documents, with axes, and a reading of the nearest point under the pointer.
+// Line chart with axes and a tooltip of the nearest point.
 
 import { s } from "./dom.js";
 import { width as widthOf } from "./measure.js";
@@ -6,7 +6,7 @@ import { width as widthOf } from "./measure.js";
 const HEIGHT = 210;
 const AROUND = { top: 14, right: 14, bottom: 30, left: 52 };
 
-/** points: {x, y, text}; xTicks: {x, text}; yText says what stands at a height; `zero` begins the axis at 0 and fills the area. */
+/** points: {x, y, text}; xTicks: {x, text}; yText formats a tick; `zero` starts the axis at 0 and fills the area. */
 export function line(points, width, { label, xTicks, yText, zero = true }) {
   const inner = { width: width - AROUND.left - AROUND.right, height: HEIGHT - AROUND.top - AROUND.bottom };
   const xs = points.map((point) => point.x);
@@ -34,7 +34,7 @@ export function line(points, width, { label, xTicks, yText, zero = true }) {
   return svg;
 }
 
-/** A dot and a few words at the nearest point. */
+/** Dot and tooltip at the nearest point. */
 function reading(svg, points, x, y, width) {
   const dot = s("circle", { r: 4.5, class: "here" });
   const text = s("text", { class: "reading" });
@@ -53,7 +53,7 @@ function reading(svg, points, x, y, width) {
   return group;
 }
 
-/** Round numbers that hold the range, about `n` of them. */
+/** About `n` round ticks that cover the range. */
 export function nice(low, high, n) {
   const range = high - low || Math.abs(high) || 1;
   const rough = range / n;
@@ -64,7 +64,7 @@ export function nice(low, high, n) {
   return Array.from({ length: last - first + 1 }, (_, i) => (first + i) * step);
 }
 
-/** As many ticks as have room, each moved inwards if it would stand over the edge. */
+/** As many ticks as fit, moved inwards at the edges. */
 function spaced(ticks, x, width) {
   let end = -Infinity;
   return ticks.flatMap(({ x: value, text }) => {

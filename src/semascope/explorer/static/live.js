@@ -1,4 +1,4 @@
-// A stream while it is learned: how many documents, how well they are predicted, and which labels are new.
+// Progress of a stream: number of documents, perplexity and new labels.
 
 import { get } from "./api.js";
 import { h, show } from "./dom.js";
@@ -15,8 +15,8 @@ export async function liveView({ about, signal }) {
     return {
       title: "Live",
       node: empty(
-        "This model is not learned from a stream.",
-        h("p", {}, "Learn one with `semascope stream MODEL`, and show it with `semascope explore MODEL`."),
+        "This model does not learn from a stream.",
+        h("p", {}, "Train one with `semascope stream MODEL`, and open it with `semascope explore MODEL`."),
       ),
     };
   }
@@ -28,7 +28,7 @@ export async function liveView({ about, signal }) {
     name: `${about.title}-perplexity`,
     draw: (width) => curve(stream.recent, width),
     rows: () => stream.recent,
-    note: "How well documents were predicted before they were learned; lower is better.",
+    note: "Perplexity of documents before learning them; lower is better.",
   });
   const says = h("p", { class: "problem", role: "alert" });
   const update = () => {
@@ -57,7 +57,7 @@ export async function liveView({ about, signal }) {
     : h(
         "p",
         { class: "faint" },
-        "It is shown as it was saved. Start the explorer with --learn to teach it through /api/stream.",
+        "Showing the saved model. Start the explorer with --learn to train it through /api/stream.",
       );
   return { title: "Live", node: h("div", { class: "live" }, h("h1", {}, "Live"), how, says, numbers, chart.element, labels) };
 }
@@ -91,7 +91,7 @@ function heaviest(stream, about) {
       { title: "Labels" },
       empty(
         "No label has been learned yet.",
-        h("p", {}, "Send documents with labels to /api/stream, or through `semascope stream`."),
+        h("p", {}, "Send labeled documents to /api/stream or to `semascope stream`."),
       ),
     );
   const largest = Math.max(...stream.heaviest.map((label) => label.share), 1e-12);
@@ -114,7 +114,7 @@ function heaviest(stream, about) {
     );
   const head = h("tr", {}, h("th", { scope: "col" }, "Label"), h("th", { scope: "col", class: "number" }, "Share"));
   return panel(
-    { title: "Heaviest labels", name: `${about.title}-heaviest`, rows: () => stream.heaviest },
+    { title: "Largest labels", name: `${about.title}-heaviest`, rows: () => stream.heaviest },
     h("table", { class: "list" }, h("thead", {}, head), h("tbody", {}, stream.heaviest.map(row))),
   );
 }
@@ -125,6 +125,6 @@ function fresh(stream) {
   );
   return panel(
     { title: "New labels" },
-    chips.length ? h("ul", { class: "chips", "aria-live": "polite" }, chips) : h("p", { class: "faint" }, "None lately."),
+    chips.length ? h("ul", { class: "chips", "aria-live": "polite" }, chips) : h("p", { class: "faint" }, "None recently."),
   );
 }

@@ -1,4 +1,4 @@
-// The map of all topics: near means alike, area means share.
+// Map of all topics: distance shows similarity, area shows share.
 
 import { h, s, show } from "./dom.js";
 import { hasName, percent, title } from "./format.js";
@@ -6,11 +6,11 @@ import { place } from "./labels.js";
 import { fitted, width as widthOf } from "./measure.js";
 import { spread } from "./spread.js";
 
-const FILLED = 0.27; // part of the map that circles cover
-const LARGEST = 0.11; // radius of the largest, as a part of the width
-const NARROW = 500; // pixels; below them letters are smaller
+const FILLED = 0.27; // fraction of the map covered by circles
+const LARGEST = 0.11; // radius of the largest circle, relative to the width
+const NARROW = 500; // pixels; below this width letters are smaller
 
-/** `address(topic)` is where a click leads. */
+/** `address(topic)` is the link of a topic. */
 export function drawMap(topics, width, { label, address, tip }) {
   const height = Math.round(Math.min(Math.max(width * proportion(topics), 340), 680));
   const circles = layout(topics, width, height);
@@ -60,19 +60,19 @@ function layout(topics, width, height) {
   return circles;
 }
 
-/** How high the topics lie for how wide. */
+/** Aspect ratio of the topic positions. */
 function proportion(topics) {
   const range = (values) => Math.max(...values) - Math.min(...values) || 1;
   return Math.min(Math.max(range(topics.map((topic) => topic.y)) / range(topics.map((topic) => topic.x)), 0.62), 0.85);
 }
 
-/** A function that takes the range of `values` to what lies between two places. */
+/** Linear scale from the range of `values` to [from, to]. */
 function scaled(values, from, to) {
   const [low, high] = [Math.min(...values), Math.max(...values)];
   return (value) => (high > low ? from + ((value - low) / (high - low)) * (to - from) : (from + to) / 2);
 }
 
-/** The name in at most two lines, and in one: of words that nobody named, the first. */
+/** The name in at most two lines, and in one; unnamed topics use their top words. */
 function names(topic, width) {
   const words = hasName(topic) ? topic.name.split(/\s+/).filter(Boolean) : topic.words.slice(0, 2);
   const whole = words.length ? words : [topic.name];
@@ -110,7 +110,7 @@ function mark({ topic, x, y, r }, tabindex, address, tip) {
   );
 }
 
-/** Arrow keys go to the nearest topic in their direction. */
+/** Arrow keys move to the nearest topic in their direction. */
 function move(event, circles, marks) {
   const direction = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
   const from = marks.indexOf(document.activeElement);
@@ -130,7 +130,7 @@ function move(event, circles, marks) {
   marks[to].focus();
 }
 
-/** Words of the topic under the pointer, above its circle on `ground()`. It is read out by the circle's own name, so it is hidden from screen readers. */
+/** Words of the topic under the pointer, above its circle on `ground()`. Hidden from screen readers, which read the name of the circle. */
 export function makeTip(ground) {
   const box = h("div", { class: "tip", hidden: true, "aria-hidden": true });
   const at = (topic, x, y) => {
@@ -155,7 +155,7 @@ export function makeTip(ground) {
   };
 }
 
-/** Fade what does not match; `matches` is a set of numbers, or null for all. Gives the drawing, which need not be there yet. */
+/** Fade what does not match; `matches` is a set of numbers, or null for all. Returns the drawing, which may not exist yet. */
 export function fade(svg, matches) {
   for (const element of svg?.querySelectorAll("[data-topic]") ?? []) {
     element.classList.toggle("faded", matches !== null && !matches.has(Number(element.dataset.topic)));

@@ -1,4 +1,4 @@
-// Texts with marked words. Positions count characters as Python does, not the halves that JavaScript counts.
+// Texts with marked words. Positions count characters as Python does, not UTF-16 code units.
 
 import { h } from "./dom.js";
 
@@ -9,13 +9,13 @@ export function slicer(text) {
   return (start, end) => characters.slice(start, end).join("");
 }
 
-/** The text cut at `spans`, which are in order; `mark(span, words)` makes the element of each. */
+/** The text cut at the sorted `spans`; `mark(span, words)` creates the element of each. */
 export function cut(text, spans, mark) {
   const slice = slicer(text);
   const parts = [];
   let at = 0;
   for (const span of spans) {
-    if (span.start < at) continue; // overlaps what is marked already
+    if (span.start < at) continue; // overlaps the previous mark
     parts.push(slice(at, span.start), mark(span, slice(span.start, span.end)));
     at = span.end;
   }
@@ -23,7 +23,7 @@ export function cut(text, spans, mark) {
   return parts.filter((part) => part !== "");
 }
 
-/** A passage with its marks; `kind` tells words of the query from words of the same meaning. */
+/** A passage with its marks; `kind` tells words of the query from related words. */
 export function passage({ text, marks }, attributes) {
   const mark = ({ kind }, words) => h("mark", { class: kind === "related" ? "related" : null }, words);
   return h(

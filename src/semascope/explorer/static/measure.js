@@ -1,16 +1,16 @@
-// How wide words are, before they are drawn.
+// Text widths, measured before drawing.
 
 import { h } from "./dom.js";
 
 const pen = h("canvas").getContext("2d");
 
-/** Pixels that `text` takes in the letters of the page. */
+/** Width of `text` in pixels in the font of the page. */
 export function width(text, font = "13px") {
   pen.font = `${font} ${getComputedStyle(document.body).fontFamily}`;
   return pen.measureText(text).width;
 }
 
-/** `text`, or as much of its beginning as has room, with dots. */
+/** `text`, truncated with an ellipsis to fit. */
 export function fitted(text, room, font) {
   if (width(text, font) <= room) return text;
   const letters = Array.from(text);

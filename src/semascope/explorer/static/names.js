@@ -1,15 +1,15 @@
-// What topics are called, by number.
+// Titles of topics, by number.
 
 import { get } from "./api.js";
 import { title } from "./format.js";
 
-/** A map of number to title. */
+/** Map from number to title. */
 export async function titles(signal) {
   const { topics } = await get("topics", null, signal);
   return new Map(topics.map((topic) => [topic.topic, title(topic)]));
 }
 
-/** Topics with titles, the largest first. */
+/** Topics with titles, largest first. */
 export const titled = (topics, names) =>
   topics
     .map((topic) => ({ ...topic, title: names.get(topic.topic) ?? topic.name ?? String(topic.topic) }))

@@ -1,14 +1,14 @@
-// Okabe and Ito's colors, which people with any kind of color vision can tell apart. The ninth to sixteenth get them
-// again with another pattern; whatever comes after that is gray, since nobody can tell more apart.
+// Okabe and Ito's palette, distinguishable with any kind of color vision. Items nine to sixteen reuse it with a pattern;
+// later ones are gray, since no more are distinguishable.
 
 import { s } from "./dom.js";
 
 export const COLORS = 8;
-export const TOLD_APART = 16;
+export const MAX_COLORED = 16;
 
-/** Class names of the color of the n-th thing; see texts.css and charts.css. */
+/** Class names of the color of the n-th item; see texts.css and charts.css. */
 export const color = (n) =>
-  n === undefined || n < 0 || n >= TOLD_APART ? "gray" : `color-${n % COLORS}${n >= COLORS ? " second" : ""}`;
+  n === undefined || n < 0 || n >= MAX_COLORED ? "gray" : `color-${n % COLORS}${n >= COLORS ? " second" : ""}`;
 
 /** Stripes to draw over a shape that repeats a color. */
 export const stripes = (id) =>

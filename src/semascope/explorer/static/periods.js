@@ -1,4 +1,4 @@
-// "1987", "1987-03" and "1987-03-12" as places on an axis of time.
+// "1987", "1987-03" and "1987-03-12" as positions on a time axis.
 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
@@ -8,7 +8,7 @@ export function when(period) {
   return year + (month - 1) / 12 + (day - 1) / 372;
 }
 
-/** "Mar 1987", or what there is of it. */
+/** "Mar 1987", as far as known. */
 export function spoken(period) {
   const [year, month, day] = period.split("-");
   const name = month && (MONTHS[Number(month) - 1] ?? month);

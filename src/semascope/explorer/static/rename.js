@@ -1,10 +1,10 @@
-// The name of a topic, which people can change where it stands: Enter keeps, Esc leaves.
+// Editable name of a topic: Enter saves, Esc cancels.
 
 import { put } from "./api.js";
 import { h, show } from "./dom.js";
 import { title } from "./format.js";
 
-/** A heading with the name of `topic`; with a button to change it where the model allows. */
+/** Heading with the name of `topic`, with a rename button if the model allows. */
 export function nameOf(topic, about) {
   const place = h("div", { class: "naming" });
   const rest = () => {
@@ -39,7 +39,7 @@ export function nameOf(topic, about) {
       try {
         const { name, named } = await put(`topics/${topic.topic}/name`, { name: input.value.trim() || null });
         Object.assign(topic, { name, named });
-        document.title = document.title.replace(/^[^·]*/, () => `${title(topic)} `); // a name may have $ in it
+        document.title = document.title.replace(/^[^·]*/, () => `${title(topic)} `); // a name may contain $
         rest().focus();
       } catch (error) {
         problem.textContent = error.message;

@@ -1,4 +1,4 @@
-// Views are addressed by the part behind "#", so a link to a view can be shared: #/topics/12?relevance=0.3
+// Views are addressed by the part after "#", so links to views can be shared: #/topics/12?relevance=0.3
 
 import { search } from "./api.js";
 
@@ -12,14 +12,14 @@ function decoded(part) {
   try {
     return decodeURIComponent(part);
   } catch {
-    return part; // a stray % that somebody typed
+    return part; // a stray %
   }
 }
 
 /** "#/documents/a%2Fb?x=1" from parts and a query. */
 export const link = (parts, query) => `#/${parts.map(encodeURIComponent).join("/")}${search(query)}`;
 
-/** Keep settings of the present view in its address, without a step in the history. */
+/** Store the settings of the current view in its address, without a history entry. */
 export function remember(settings) {
   const { path, query } = parse(location.hash);
   history.replaceState(null, "", link(path, { ...query, ...settings }));

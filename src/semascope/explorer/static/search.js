@@ -1,4 +1,4 @@
-// One box to search with; results with marked passages, and why each was found.
+// Search box, and results with marked passages and explanations.
 
 import { get } from "./api.js";
 import { documentLink } from "./documentlink.js";
@@ -13,18 +13,18 @@ import { empty, failure, loading } from "./states.js";
 const WAYS = {
   hybrid: ["Hybrid", "Words and meaning together"],
   bm25: ["Words", "Words in common, rare ones first (BM25)"],
-  lsa: ["Meaning", "Latent semantic analysis: finds documents that lack the very words"],
+  lsa: ["Meaning", "Latent semantic analysis: also finds documents without the exact words"],
   lda: ["Topics", "Likelihood of the query, given the topics of a document"],
-  cosine: ["Cosine", "Words in common, compared by angle"],
-  kl: ["Divergence", "How little the query's words diverge from those of a document's topics"],
-  fisher: ["Fisher kernel", "Documents that would change the model alike"],
+  cosine: ["Cosine", "Cosine similarity of word vectors"],
+  kl: ["Divergence", "Divergence of the query's words from those of a document's topics"],
+  fisher: ["Fisher kernel", "Documents with a similar gradient of the likelihood"],
 };
 
 export async function searchView({ about, query, signal }) {
   if (about.can_search === "no")
     return {
       title: "Search",
-      node: empty("There are no documents to search.", h("p", {}, "Start the explorer with --corpus or --index to search.")),
+      node: empty("No documents to search.", h("p", {}, "Start the explorer with --corpus or --index to enable search.")),
     };
   const names = await titles(signal);
   const results = h("div", { class: "found", "aria-live": "polite" });
@@ -80,7 +80,7 @@ function formOf(about, query) {
     h(
       "div",
       { class: "controls" },
-      h("fieldset", { class: "ways" }, h("legend", { class: "unseen" }, "How to search"), inOrder(about.ways).map(way)),
+      h("fieldset", { class: "ways" }, h("legend", { class: "unseen" }, "Similarity"), inOrder(about.ways).map(way)),
       about.languages.length > 1 && languageChoice(about, query, submit),
       only,
     ),
@@ -112,23 +112,23 @@ function languageChoice(about, query, submit) {
 function tips(about) {
   const ready =
     about.can_search === "preparing"
-      ? "The index is being prepared; searching starts as soon as it is done."
-      : "Press / anywhere to come here.";
+      ? "The index is being prepared; the search starts once it is ready."
+      : "Press / anywhere to search.";
   return h("p", { class: "faint centered" }, ready);
 }
 
-/** While the index is being prepared it asks again until it is ready or the view is left. */
+/** While the index is being prepared, retry until it is ready or the view changes. */
 async function find({ about, query, names, results, signal }) {
   show(results, loading("Searching…"));
   try {
     const found = await get("search", { k: 20, by: about.ways[0], ...query }, signal);
     if (found.state === "preparing") {
-      show(results, loading("The index is being prepared. Results appear here as soon as it is ready."));
+      show(results, loading("The index is being prepared. Results appear once it is ready."));
       setTimeout(() => signal.aborted || find({ about, query, names, results, signal }), 1500);
       return;
     }
     if (!about.ways.length) {
-      window.dispatchEvent(new Event("hashchange")); // it has become ready, and now the ways to search are known
+      window.dispatchEvent(new Event("hashchange")); // the index is ready, and its similarities are known
       return;
     }
     show(results, hits(found, about, query, names));
@@ -143,9 +143,9 @@ async function find({ about, query, names, results, signal }) {
 
 function hits(found, about, query, names) {
   if (!found.hits.length) {
-    const advice = about.ways.length > 1 ? "Try another way to search, or other words." : "Try other words.";
+    const advice = about.ways.length > 1 ? "Try another similarity, or other words." : "Try other words.";
     return empty(
-      query.label ? `Nothing was found among documents with the label ${query.label}.` : "Nothing was found.",
+      query.label ? `No results among documents with the label ${query.label}.` : "No results.",
       h("p", {}, advice),
     );
   }
@@ -158,7 +158,7 @@ function hits(found, about, query, names) {
       words: why.words,
       topics: why.topics.map((topic) => names.get(topic.topic) ?? topic.name).join("; "),
     }));
-  const heading = query.q ? several(found.hits.length, "document") : `Like ${query.like}`;
+  const heading = query.q ? several(found.hits.length, "document") : `Similar to ${query.like}`;
   const top = Math.max(...found.hits.map((hit) => hit.score));
   return panel(
     { title: heading, name: `${about.title}-search`, rows },
@@ -212,7 +212,7 @@ function entry({ id, title, score, snippet, why }, about, names, top) {
       "p",
       { class: "why" },
       reasons.length ? ["In common: ", reasons] : null,
-      h("a", { href: link(["search"], { like: id }) }, "More like this"),
+      h("a", { href: link(["search"], { like: id }) }, "Similar documents"),
     ),
   );
 }

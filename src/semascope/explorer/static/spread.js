@@ -1,6 +1,6 @@
-// Circles that lie on each other are pushed apart, as little as it takes.
+// Pushes overlapping circles apart with minimal moves.
 
-/** circles: {x, y, r}; moves them, within a width and height. The same circles always end at the same places. */
+/** circles: {x, y, r}; moves them within a width and height, deterministically. */
 export function spread(circles, width, height) {
   const rounds = circles.length > 400 ? 12 : 120; // of many circles each is small
   for (let round = 0; round < rounds; round++) {
@@ -21,7 +21,7 @@ function part(a, b, seed) {
   let far = Math.hypot(dx, dy);
   const wanted = a.r + b.r + 2;
   if (far >= wanted) return false;
-  if (far < 1e-6) [dx, dy, far] = [Math.cos(seed), Math.sin(seed), 1]; // at the very same place any direction will do
+  if (far < 1e-6) [dx, dy, far] = [Math.cos(seed), Math.sin(seed), 1]; // at the same position any direction will do
   const push = (wanted - Math.min(far, wanted)) / 2 / far;
   const light = (b.r * b.r) / (a.r * a.r + b.r * b.r); // the larger one moves less
   a.x += dx * push * 2 * light;

@@ -1,4 +1,4 @@
-// What is shown when there is nothing to show: waiting, empty, and gone wrong. Each says what to do.
+// Placeholder views: loading, empty and failed, each with a remedy.
 
 import { h } from "./dom.js";
 
@@ -16,4 +16,4 @@ export const failure = (problem, again) =>
     h("p", {}, h("a", { href: "#/" }, "Back to the start")),
   );
 
-export const notFound = () => empty("There is no such view here.", h("p", {}, h("a", { href: "#/" }, "Back to the start")));
+export const notFound = () => empty("Page not found.", h("p", {}, h("a", { href: "#/" }, "Back to the start")));

@@ -1,4 +1,4 @@
-// Light, dark, or as the system has it; kept in this browser.
+// Light, dark or system theme, stored in this browser.
 
 const KEY = "semascope-theme";
 const NEXT = { auto: "light", light: "dark", dark: "auto" };
@@ -9,7 +9,7 @@ export function themeButton(button) {
     if (theme === "auto") delete document.documentElement.dataset.theme;
     else document.documentElement.dataset.theme = theme;
     button.textContent = SIGN[theme];
-    button.title = `Colors: ${theme === "auto" ? "as the system has them" : theme}`;
+    button.title = `Colors: ${theme === "auto" ? "system" : theme}`;
     button.setAttribute("aria-label", button.title);
     button.onclick = () => {
       keep(NEXT[theme]);
@@ -23,7 +23,7 @@ function kept() {
   try {
     return localStorage.getItem(KEY) in NEXT ? localStorage.getItem(KEY) : "auto";
   } catch {
-    return "auto"; // storage is forbidden
+    return "auto"; // storage is not allowed
   }
 }
 
@@ -31,6 +31,6 @@ function keep(theme) {
   try {
     localStorage.setItem(KEY, theme);
   } catch {
-    // then it lasts until the page is left
+    // then it lasts until the page is closed
   }
 }

@@ -1,4 +1,4 @@
-// One topic or label: its words, documents, time, relatives and languages.
+// One topic or label: its words, documents, periods, related topics and languages.
 
 import { get } from "./api.js";
 import { documentLink } from "./documentlink.js";
@@ -98,7 +98,7 @@ function typical(about, topic, name) {
       document.passage.text && passage(document.passage),
     );
   const all = h("p", {}, h("a", { href: link(["documents"], { topic: topic.topic }) }, "All its documents"));
-  const none = about.has_corpus ? "No document has much of it." : "The documents are not at hand, so none can be shown.";
+  const none = about.has_corpus ? "No document has a large share of it." : "The documents are not available.";
   const list = topic.documents.length ? [h("ol", { class: "results" }, topic.documents.map(entry)), all] : empty(none);
   return panel({ title: "Typical documents", name: `${name}-documents`, rows: topic.documents.length ? rows : null }, list);
 }

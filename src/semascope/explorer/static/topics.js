@@ -1,4 +1,4 @@
-// All topics: the map, and the list that can be sorted and filtered.
+// All topics: the map, and a sortable and filterable list.
 
 import { get } from "./api.js";
 import { h, show } from "./dom.js";
@@ -23,7 +23,7 @@ export async function topicsView({ about, query, signal }) {
   if (!topics.length)
     return {
       title: many,
-      node: empty("This model has no labels yet.", h("p", {}, "They appear as soon as it learns documents that have some.")),
+      node: empty("This model has no labels yet.", h("p", {}, "They appear once it learns labeled documents.")),
     };
   const address = (topic) => link([about.kind, String(topic.topic)]);
   let found = null;
@@ -35,22 +35,22 @@ export async function topicsView({ about, query, signal }) {
   return { title: many, node: h("div", { class: "topics" }, h("h1", { class: "unseen" }, many), map, list) };
 }
 
-/** `found()` gives the numbers of topics that are wanted, or null for all. */
+/** `found()` returns the numbers of matching topics, or null for all. */
 function mapOf(topics, about, address, found) {
   const one = about.kind === "labels" ? "label" : "topic";
-  // What labeled documents share is no label, and so large that labels would be dots beside it.
+  // The background is so large that labels would be dots beside it.
   const drawn =
     about.kind === "labels" && topics.some((topic) => topic.named) ? topics.filter((topic) => topic.named) : topics;
-  const left = drawn.length < topics.length ? " The background is left out." : "";
+  const left = drawn.length < topics.length ? " The background is omitted." : "";
   const tip = makeTip(() => element.querySelector(".drawing"));
-  const label = `Map of ${about.kind}. Arrow keys go from one to the next, Enter opens it.`;
+  const label = `Map of ${about.kind}. Use the arrow keys to move, Enter to open.`;
   const { element } = figure({
     title: `Map of ${about.kind}`,
     name: `${about.title}-map`,
     draw: (width) => fade(drawMap(drawn, width, { label, address, tip }), found()),
     rows: () =>
       topics.map(({ topic, name, share, documents, x, y, words }) => ({ topic, name, share, documents, x, y, words })),
-    note: `Near means alike in words; the area of a circle is the ${one}’s share of all words.${left}`,
+    note: `Nearby circles have similar words; the area is the ${one}’s share of all words.${left}`,
   });
   element.classList.add("map-figure");
   element.querySelector(".drawing").after(tip.box);

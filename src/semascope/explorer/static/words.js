@@ -1,4 +1,4 @@
-// The words of a topic as bars, with a slider between frequent and distinctive.
+// Words of a topic as bars, with a slider between frequent and distinctive.
 
 import { get } from "./api.js";
 import { bars } from "./bars.js";
@@ -12,7 +12,7 @@ export function wordsOf({ about, topic, relevance, language, name, signal }) {
   const state = { words: topic.words, relevance, language };
   let asked = 0;
   const update = async () => {
-    const ours = ++asked; // an answer that comes after a later question is not shown
+    const ours = ++asked; // discard responses to outdated requests
     const { words } = await get(
       `topics/${topic.topic}`,
       { relevance: state.relevance, n: 20, language: state.language },
