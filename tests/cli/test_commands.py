@@ -533,7 +533,7 @@ def test_build_takes_counts_with_a_vocabulary_and_triples(run, tmp_path):
     [
         (["--triples", "who,what"], "--triples takes the names of three columns"),
         (["--triples", "who,what,m"], "there is no column 'm'"),
-        (["--vocabulary", "words"], "this is a source of texts"),
+        (["--vocabulary", "words"], "does not apply to a source of texts"),
         (["--format", "mtx"], "this is not a MatrixMarket file"),
         (["--format", "docx"], "there is no format 'docx'"),
         (["--encoding", "klingon"], "there is no encoding 'klingon'"),

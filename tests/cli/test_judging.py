@@ -149,7 +149,7 @@ def test_ctrl_c_before_anything_is_finished_is_answered_with_one_sentence(run, c
 def test_sweep_refuses_what_is_no_number_of_topics(run, corpus, topics):
     ran = run("sweep", corpus, "--topics", topics)
     assert ran.code == 2
-    assert "--topics takes whole numbers of at least 1" in ran.err
+    assert "--topics takes positive integers" in ran.err
 
 
 def test_sweep_refuses_before_the_first_fit_what_would_fail_after_it(run, corpus, model, tmp_path, monkeypatch):
@@ -221,7 +221,7 @@ def test_a_watched_fit_refuses_before_it_starts_what_would_fail_after_it(run, co
     assert "must lie between 0 and 1, but was 2." in run(*fit, "--watch-heldout", 2).complaint
     assert "leaves none to evaluate on" in run(*fit, "--watch-heldout", 0.001).complaint
     assert ".png, .svg or .pdf" in run(*fit, "--watch-heldout", 0.1, "--heldout-plot", tmp_path / "x.txt").complaint
-    assert "is a folder" in run(*fit, "--watch-heldout", 0.1, "--heldout-plot", picture_folder(tmp_path)).complaint
+    assert "this is a directory" in run(*fit, "--watch-heldout", 0.1, "--heldout-plot", picture_folder(tmp_path)).complaint
     alone = run(*fit, "--heldout-plot", tmp_path / "x.png")
     assert alone.code == 2
     assert "needs --watch-heldout" in alone.err

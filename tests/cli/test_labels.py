@@ -48,7 +48,7 @@ def test_predict_names_the_labels_of_documents(run, labeled, tmp_path, as_lines)
     found = run("predict", labeled, source, "--json")
     assert [line["labels"] for line in found.json] == [["money"], ["animals"], []]
     assert 0.5 < found.json[0]["probabilities"]["money"] <= 1
-    assert "no word of 1 document" in found.err
+    assert "in 1 document" in found.err
     shown = run("predict", labeled, source, "--limit", 1)
     assert "money" in shown.out
     assert "and 2 more documents" in shown.out

@@ -159,7 +159,7 @@ def test_what_cannot_be_built_is_refused_in_a_sentence(build, options, sentence)
             "--stop-words takes LANGUAGE=… with one of the languages en, de",
         ),
         (["--languages", "en,de", "--text", "body"], "--text takes LANGUAGE=… with one of the languages en, de, not 'body'."),
-        (["--languages", "en,de", "--text", "en=body"], "--text names no field for 'de'; give one for each language"),
+        (["--languages", "en,de", "--text", "en=body"], "--text names no field for 'de'; add one for each language"),
         (["--text", "body", "--texts", "texts"], "--texts and --text are mutually exclusive"),
         (["--ngrams", "²"], "--ngrams takes one or two integers, e.g. 1,2, not '²'."),
     ],

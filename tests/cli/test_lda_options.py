@@ -93,12 +93,12 @@ def test_counterparts_need_a_model_of_several_languages(run, model, corpus):
     [
         (["--prior-strength", "5"], "--prior-strength requires --prior"),
         (["--prior", "no-such-file.txt"], "no-such-file.txt"),
-        (["--prior", "a.txt", "--prior", "b.txt"], "--prior takes one file, or one for each language"),
+        (["--prior", "a.txt", "--prior", "b.txt"], "--prior takes one file, or one per language"),
         (["--prior", "a.txt", "--eta", "auto"], "--eta auto cannot be combined with --prior"),
         (["--alpha", "0"], 'alpha must be "auto" or a number above 0'),
         (["--alpha", "-1"], 'alpha must be "auto" or a number above 0'),
         (["--eta", "none"], '--eta takes "auto" or a number'),
-        (["--languages", ","], "--languages takes codes"),
+        (["--languages", ","], "--languages takes comma-separated codes"),
         (["--languages", "de"], "there is no language 'de'"),
     ],
 )

@@ -106,7 +106,7 @@ def feed(monkeypatch, tmp_path):
 def test_a_stream_is_learned_and_said_what_came_of_it(run, feed, tmp_path):
     feed(*documents(300))
     ran = run("stream", tmp_path / "m", *SETTINGS)
-    assert "297 documents learned, 297 in all, with 2 labels; model saved." in ran.out
+    assert "297 documents learned, 297 in total, with 2 labels; model saved." in ran.out
     assert f"3 bad lines written to {tmp_path / 'm.stream' / 'bad-lines.jsonl'}." in ran.out
     assert "pets" in ran.out
     assert "cats" in ran.out
@@ -277,7 +277,7 @@ def test_a_file_that_grows_and_is_rotated_is_followed(tmp_path):
         code, said = learner.end(signal.SIGTERM)
     assert code == 130
     assert "was replaced by another file" in said
-    assert "interrupted; 8 documents learned, 8 in all" in said
+    assert "interrupted; 8 documents learned, 8 in total" in said
     assert ss.load(tmp_path / "m").n_documents_seen_ == 8
 
 

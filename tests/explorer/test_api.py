@@ -118,7 +118,7 @@ def test_a_name_is_kept_with_the_model(fitted, serving, tmp_path):
 
 
 def test_labels_keep_their_names(labeled):
-    assert "only topics can be renamed" in error_of(labeled.put("/api/topics/0/name", json={"name": "x"}), 409)
+    assert "labels cannot be renamed" in error_of(labeled.put("/api/topics/0/name", json={"name": "x"}), 409)
 
 
 # --- documents -----------------------------------------------------------------------------------------------------------
@@ -217,7 +217,7 @@ def test_nothing_is_found_where_there_is_nothing_to_look_for(lda):
 
 
 def test_an_index_of_labels_has_no_topics_to_search_by(labeled):
-    assert "no topics" in error_of(labeled.get("/api/search?q=dog&by=lda"), 409)
+    assert "requires an index with topics" in error_of(labeled.get("/api/search?q=dog&by=lda"), 409)
 
 
 # --- new texts -----------------------------------------------------------------------------------------------------------
@@ -258,7 +258,7 @@ def test_a_text_for_a_model_of_several_languages_says_its_own(fitted, serving):
 def test_a_model_without_words_cannot_read_texts(serving, tmp_path):
     LDA(2, random_state=0).fit([[3, 1, 0], [2, 2, 0], [0, 0, 4]]).save(tmp_path / "model")
     with serving(tmp_path / "model") as client:
-        assert "without words" in error_of(client.post("/api/infer", json={"text": "x"}), 400)
+        assert "without a vocabulary" in error_of(client.post("/api/infer", json={"text": "x"}), 400)
         assert get(client, "/api/about")["problem"]
         assert get(client, "/api/documents") == {"total": 0, "documents": []}
         assert get(client, "/api/search", q="x")["state"] == "no"

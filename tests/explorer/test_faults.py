@@ -40,7 +40,7 @@ def test_a_port_in_use_is_told(fitted):
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         said = refuse(model=fitted / "lda", port=port)
-    assert said == f"port {port} is in use by another program; choose another one with --port."
+    assert said == f"port {port} is already in use; choose another one with --port."
 
 
 def test_an_address_that_is_not_ours_is_told(fitted):
@@ -335,7 +335,7 @@ def test_the_command_says_in_one_sentence_why_it_cannot_serve(fitted):
         command = [sys.executable, "-m", "semascope", "explore", str(fitted / "lda"), "--port", str(other.getsockname()[1])]
         ended = subprocess.run(command, capture_output=True, text=True)
     assert ended.returncode == 1
-    assert re.fullmatch(r"semascope: port \d+ is in use by another program; choose another one with --port\.\n", ended.stderr)
+    assert re.fullmatch(r"semascope: port \d+ is already in use; choose another one with --port\.\n", ended.stderr)
 
 
 def test_the_command_serves_until_it_is_interrupted(fitted):

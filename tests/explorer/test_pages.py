@@ -154,9 +154,9 @@ def test_a_model_without_documents_says_how_to_show_them(browser, serving, fitte
         visit(page, "#/labels")
         expect(page.locator("#notice")).to_contain_text("--corpus")
         page.goto("/#/documents")
-        expect(page.locator("main")).to_contain_text("not at hand")
+        expect(page.locator("main")).to_contain_text("not available")
         page.goto("/#/search")
-        expect(page.locator("main")).to_contain_text("no documents to search")
+        expect(page.locator("main")).to_contain_text("No documents to search")
 
 
 def test_the_live_view_follows_what_is_learned(browser, serving, fitted, tmp_path):
@@ -175,7 +175,7 @@ def test_a_server_that_is_gone_is_said_and_can_be_tried_again(browser, serving, 
         visit(page, "#/topics")
         page.route("**/api/**", lambda route: route.abort())
         page.goto("/#/documents")
-        expect(page.get_by_role("alert")).to_contain_text("does not answer")
+        expect(page.get_by_role("alert")).to_contain_text("does not respond")
         page.unroute("**/api/**")
         page.get_by_role("button", name="Try again").click()
         expect(page.locator("table.list")).to_be_visible()

@@ -106,8 +106,8 @@ def test_a_slash_leads_to_the_box_and_results_show_what_they_have_in_common(page
     expect(page.locator(".why").first).to_contain_text("In common")
     page.get_by_text("Words", exact=True).click()
     expect(page).to_have_url(re.compile("by=bm25"))
-    page.get_by_role("link", name="More like this").first.click()
-    expect(page.get_by_role("heading", name=re.compile("^Like "))).to_be_visible()
+    page.get_by_role("link", name="Similar documents").first.click()
+    expect(page.get_by_role("heading", name=re.compile("^Similar to "))).to_be_visible()
 
 
 def test_a_text_is_colored_by_its_topics_or_its_labels(browser, lda, labeled):
@@ -119,7 +119,7 @@ def test_a_text_is_colored_by_its_topics_or_its_labels(browser, lda, labeled):
             expect(page.locator(".due")).to_have_text(["dog", "the", "bank"])
             page.locator("#given").fill("qwertz")
             page.keyboard.press("Control+Enter")
-            expect(page.get_by_text("knows none of these words")).to_be_visible()
+            expect(page.get_by_text("No word of the text")).to_be_visible()
     with opened(browser, labeled) as page:
         visit(page, "#/try")
         page.locator("#given").fill("bank loan tax coin stock")

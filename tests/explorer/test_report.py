@@ -156,7 +156,7 @@ def test_it_tells_of_topics_documents_time_relations_and_quality(folder):
     assert text.count('class="topic"') == 3
     for part in (
         "most frequent",
-        "most telling",
+        "most distinctive",
         "typical documents",
         "share over time",
         "related topics",
@@ -192,7 +192,7 @@ def test_without_its_corpus_a_model_is_shown_without_documents(folder, tmp_path)
     written = write_report(tmp_path / "model", tmp_path / "out.html")
     text = (tmp_path / "out.html").read_text()
     assert "name a corpus with --corpus" in written.problem
-    assert "Documents are not shown" in text
+    assert "Documents are not available" in text
     assert "typical documents" not in text
     assert text.count('class="topic"') == 2
 
@@ -214,7 +214,7 @@ def test_a_file_that_is_there_is_replaced_only_when_asked(folder, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["out.html"]
 
 
-@pytest.mark.parametrize(("out", "said"), [("", "is a folder"), ("nowhere/out.html", "no such folder")])
+@pytest.mark.parametrize(("out", "said"), [("", "is a directory"), ("nowhere/out.html", "parent directory does not exist")])
 def test_a_place_that_cannot_hold_a_file_is_refused(folder, tmp_path, out, said):
     with pytest.raises(InputError, match=said):
         write_report(folder / "lda", tmp_path / out)
@@ -222,7 +222,7 @@ def test_a_place_that_cannot_hold_a_file_is_refused(folder, tmp_path, out, said)
 
 def test_lsa_has_no_topics_to_render_report(tmp_path):
     LSA(2, random_state=0).fit(["cats purr", "dogs bark", "cats sleep"]).save(tmp_path / "model")
-    with pytest.raises(InputError, match="has no topics to report on"):
+    with pytest.raises(InputError, match="has no topics"):
         write_report(tmp_path / "model", tmp_path / "out.html")
 
 
