@@ -149,7 +149,7 @@ def test_infer_tells_the_topic_of_each_word(run, named, as_lines, tmp_path):
     assert second["words"] == []
     assert "words" not in run("infer", named, new, "--json").json[0]
     out = run("infer", named, new, "--words").out
-    assert "the words due to them" in out
+    assert "the words assigned to them" in out
     shown = next(line for line in out.splitlines() if " a " in line)
     assert "cat" in shown
     assert "dog" not in out

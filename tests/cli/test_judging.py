@@ -19,11 +19,11 @@ PNG = b"\x89PNG"
 
 def test_evaluate_finds_the_corpus_of_a_model_and_says_that_it_was_fitted_to_it(run, model, corpus):
     ran = run("evaluate", model)
-    assert "the 60 documents that it was fitted to: perplexity is not held-out and is optimistic." in ran.out
+    assert "the 60 documents it was fitted to: perplexity is not held-out and is optimistic." in ran.out
     table = " ".join(ran.out.split())
     assert "perplexity, not held-out, own prior" in table
     assert "perplexity, not held-out, common prior (0.1 per topic)" in table
-    assert all(measure in ran.out for measure in ("npmi", "umass", "c_v", "diversity", "windows are 110 words"))
+    assert all(measure in ran.out for measure in ("npmi", "umass", "c_v", "diversity", "windows: 110 words"))
     assert all(word in ran.out for word in load(model).top_words(1)[0])
     assert f"semascope topics {model}" in ran.next_commands
     assert run("evaluate", model, corpus).out == ran.out
@@ -162,7 +162,7 @@ def test_sweep_refuses_before_the_first_fit_what_would_fail_after_it(run, corpus
     assert "10 words, use at most 10" in refused("--topics", "2,40")
     assert "must lie between 0 and 1" in refused("--heldout", 1)
     assert "leaves none to evaluate on" in refused("--heldout", 0.001)
-    assert "no such folder" in refused("--out", tmp_path / "nowhere" / "sweep.png")
+    assert "parent directory does not exist" in refused("--out", tmp_path / "nowhere" / "sweep.png")
     assert "is a semascope model" in refused("--out", model, "--overwrite")
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     assert "pip install 'semascope[plot]'" in refused("--out", tmp_path / "sweep.png")
@@ -172,7 +172,7 @@ def test_a_folder_is_kept_without_a_picture_where_nothing_can_draw(run, corpus, 
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     ran = run("sweep", corpus, "--topics", "1,2", "--max-iter", 5, "--out", tmp_path / "kept")
     assert ran.code == 0
-    assert "the picture was left out" in ran.err
+    assert "plot skipped" in ran.err
     assert (tmp_path / "kept" / "trials.jsonl").exists()
 
 
@@ -224,7 +224,7 @@ def test_a_watched_fit_refuses_before_it_starts_what_would_fail_after_it(run, co
     assert "this is a directory" in run(*fit, "--watch-heldout", 0.1, "--heldout-plot", picture_folder(tmp_path)).complaint
     alone = run(*fit, "--heldout-plot", tmp_path / "x.png")
     assert alone.code == 2
-    assert "needs --watch-heldout" in alone.err
+    assert "requires --watch-heldout" in alone.err
     assert not (tmp_path / "model").exists()
 
 

@@ -305,7 +305,7 @@ def test_a_document_without_words_is_like_no_other(run, as_lines, tmp_path):
     run("index", tmp_path / "some", tmp_path / "index")
     ran = run("search", tmp_path / "index", "--like", "y")
     assert (ran.code, ran.out) == (0, "")
-    assert ran.err == "No other document is like 'y': it has no words, or none in common with them.\n"
+    assert ran.err == "No document is similar to 'y': they have no words in common.\n"
 
 
 @pytest.mark.parametrize(
@@ -335,7 +335,7 @@ def test_a_condition_that_cannot_be_read_is_answered_with_what_can(run, news, co
 @pytest.mark.parametrize("conditions", [["date=1987", "date>=1986"], ["date>=1986", "date>=1987"]], ids=str)
 def test_conditions_that_contradict_each_other_are_refused(run, news, conditions):
     options = [part for condition in conditions for part in ("--where", condition)]
-    assert "--where says of 'date'" in usage_of(run("search", news, "gold", *options))
+    assert "limits of 'date'" in usage_of(run("search", news, "gold", *options))
 
 
 @pytest.mark.parametrize("field", ["label", "labels", "language"])
@@ -480,8 +480,8 @@ def test_options_that_do_not_go_together_are_answered_with_the_usage(run, index,
     written = tmp_path / "x.run"
     written.write_text("1 Q0 doc0 1 2.5 me\n")
     assert "expected INDEX, QUERIES and QRELS" in usage_of(run("evaluate-search", index, qrels))
-    assert "are for an index" in usage_of(run("evaluate-search", qrels, "--run-in", written, "--by", "lsa"))
-    assert "say which with --by" in usage_of(run("evaluate-search", index, queries, qrels, "--run", written))
+    assert "require INDEX and QUERIES" in usage_of(run("evaluate-search", qrels, "--run-in", written, "--by", "lsa"))
+    assert "choose it with --by" in usage_of(run("evaluate-search", index, queries, qrels, "--run", written))
     nowhere = ["--by", "lsa", "--run", tmp_path / "no" / "x.run"]
     assert "there is no directory" in usage_of(run("evaluate-search", index, queries, qrels, *nowhere))
     assert "is not one of the runs" in run("evaluate-search", qrels, "--run-in", written, "--baseline", "bm25").err

@@ -286,7 +286,7 @@ def test_ctrl_c_saves_and_leaves(tmp_path):
         learner.send(*documents(5))
         learner.wait_for(5)
         assert learner.end(signal.SIGINT) == (130, f"semascope: {tmp_path / 'm'}: interrupted; 5 documents learned, "
-                                                   "5 in all, with 2 labels; model saved.\n")  # fmt: skip
+                                                   "5 in total, with 2 labels; model saved.\n")  # fmt: skip
     assert ss.load(tmp_path / "m").n_documents_seen_ == 5
     assert not [*(tmp_path / "m.stream").glob("journal-*")]
 

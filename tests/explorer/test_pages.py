@@ -137,8 +137,8 @@ def test_what_is_not_there_is_said_with_a_way_back(browser, lda):
         for view, says in [
             ("#/topics/99", "topic 99"),
             ("#/documents/nobody", "nobody"),
-            ("#/parrots", "no such view"),
-            ("#/live", "not learned from a stream"),
+            ("#/parrots", "Page not found"),
+            ("#/live", "does not learn from a stream"),
         ]:
             page.goto("about:blank")
             page.goto(f"/{view}")

@@ -38,7 +38,7 @@ def input_directory(metavar: str, kind: str, made_by: str, help: str) -> Any:
 app = typer.Typer(
     name="semascope",
     cls=Commands,
-    help="Topic models and semantic search: build a corpus, fit a model, infer topics, search and explore.",
+    help="Build corpora, fit topic models, infer topics of documents, search and explore them.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},

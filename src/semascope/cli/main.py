@@ -35,7 +35,7 @@ def options(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    """Topic models and semantic search: build a corpus, fit a model, infer topics, search and explore."""
+    """Build corpora, fit topic models, infer topics of documents, search and explore them."""
 
 
 def main() -> None:
