@@ -1,6 +1,8 @@
 """The model and the engine that the developers' pages add keep the contracts of all models and engines."""
 
 import importlib
+import pkgutil
+import re
 import sys
 
 import numpy as np
@@ -77,3 +79,19 @@ def test_the_new_model_is_saved_and_loaded(mixture, tmp_path, monkeypatch):
     loaded = load(tmp_path / "model")
     assert np.array_equal(loaded.transform(["cats", "dogs"]), model.transform(["cats", "dogs"]))
     assert loaded.log_posterior_ == model.log_posterior_
+
+
+WALK = ROOT / "docs/developer/walk.md"
+ROOMS = {
+    "cli", "corpus", "engines", "explorer", "inference", "kernels", "models", "retrieval", "storage", "training", "workflow",
+}  # fmt: skip
+NAMES_IN_WALK = sorted(set(re.findall(r"`(semascope(?:\.\w+)+)`", WALK.read_text(encoding="utf-8"))))
+
+
+@pytest.mark.parametrize("name", NAMES_IN_WALK)
+def test_a_name_on_the_walk_exists(name):
+    assert pkgutil.resolve_name(name) is not None
+
+
+def test_the_walk_passes_every_room():
+    assert {name.split(".")[1] for name in NAMES_IN_WALK} >= ROOMS
