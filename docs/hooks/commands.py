@@ -1,4 +1,4 @@
-"""The page on the command line is made of what `--help` says when the site is built, so it cannot go stale."""
+"""Reference of the command line, generated from `--help` when the site is built."""
 
 import re
 
@@ -17,11 +17,11 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
 
 
 def command_page() -> str:
-    """Give the page as Markdown."""
+    """Return the page as Markdown."""
     made = CliRunner().invoke(typer_itself, ["semascope.cli.main", "utils", "docs", "--name", "semascope"])
     if made.exit_code != 0:
         msg = f"typer cannot describe the command line: {made.output}"
         raise RuntimeError(msg)
     page = made.output.replace("# `semascope`\n", "# Command line\n", 1)
-    page = re.sub(r"\*\*Commands\*\*:\n\n(\* .*\n)*", "", page)  # the contents of the page name them already, and in full
+    page = re.sub(r"\*\*Commands\*\*:\n\n(\* .*\n)*", "", page)  # the table of contents lists them already
     return page.replace("```console\n$ ", "```text\n")

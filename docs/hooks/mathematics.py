@@ -1,4 +1,4 @@
-"""Formulas become MathML when the site is built, which browsers draw by themselves: no script, no network."""
+"""Conversion of formulas to MathML when the site is built: browsers render it without a script or a network."""
 
 import html
 import re
@@ -7,11 +7,11 @@ from latex2mathml.converter import convert
 
 FORMULA = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.DOTALL)
 BAR = re.compile(r'<mo(?: stretchy="false")?>(&#x0007C;|&#x02016;)</mo>')
-"""Stands around sizes, but would be set apart from them like a sign of addition."""
+"""Delimiters of norms, which would otherwise be spaced like operators."""
 
 
 def on_page_content(content: str, **_: object) -> str:
-    """Put MathML in the place of the formulas of a page."""
+    """Convert the formulas of a page to MathML."""
     return FORMULA.sub(_as_mathml, content)
 
 
