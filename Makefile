@@ -1,11 +1,12 @@
-# make demo    topics of Python's standard library, from nothing
-# make test    everything CI checks, from nothing
+# make demo    fit topics to Python's standard library, in a fresh environment
+# make quick   style, and a selection of fast tests, for every edit
+# make test    everything CI checks, in a fresh environment
 # make check   style and types only
-# make coverage   the tests again, and which lines of the package none of them reaches
-# make docs    the documentation as pages, in site/
-# make dist    what is released, in dist/: a wheel and a source distribution
-# make release-check   see that both install in an environment of their own, and work there
-# make bench   comparisons with other packages, into benchmarks/REPORT.md; QUICK=1 takes ten minutes instead of hours
+# make coverage   the tests with the coverage of the package
+# make docs    build the documentation into site/
+# make dist    build what is released into dist/: a wheel and a source distribution
+# make release-check   install both in environments of their own, and try them
+# make bench   compare with other packages, into benchmarks/REPORT.md; QUICK=1 takes ten minutes instead of hours
 
 PYTHON ?= $(shell for v in python3.13 python3.12 python3.11 python3 python; do \
 	$$v -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$v; break; }; done)
@@ -13,10 +14,23 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test coverage check java browser wrk docs bench dist release-check clean
+.PHONY: demo quick test coverage check java browser wrk docs bench dist release-check clean
 
 demo: $(VENV)/.installed
 	$(BIN)/semascope demo demo
+
+# Tests for every edit: no Java, MPI or browser, and no file that takes more than a few seconds with compiled kernels.
+FAST = tests/contracts tests/equivalence tests/formats tests/properties tests/unit
+SLOW = contracts/test_engines contracts/test_sklearn contracts/test_inference contracts/test_kernels \
+	equivalence/test_cvb0 equivalence/test_cvb0_sparse equivalence/test_tokenizer equivalence/test_variational \
+	equivalence/test_variational_seeded formats/test_hostile properties/test_index properties/test_readers \
+	unit/corpus/test_containers unit/evaluation/test_heldout_callback unit/models/test_ctm unit/models/test_learned_priors \
+	unit/retrieval/test_index unit/streaming/test_journal unit/training/test_online_lda unit/training/test_resume
+
+quick: $(VENV)/.installed-test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/python -m pytest -q -n auto --dist worksteal $(FAST) $(SLOW:%=--ignore=tests/%.py)
 
 test: check java browser
 	$(BIN)/python -m pytest -n auto --dist worksteal
@@ -32,8 +46,8 @@ check: $(VENV)/.installed-test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# Programs that are not Python's: as root on Debian they are installed, elsewhere people are told.
-# $(call need,command,package,what it is for)
+# Programs that are not Python packages: installed as root on Debian, named in an error elsewhere.
+# $(call need,command,package,purpose)
 define need
 @command -v $(1) > /dev/null || { \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
