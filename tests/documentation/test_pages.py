@@ -23,7 +23,6 @@ PORT = "8000"
 """Where servers listen in the pages."""
 
 NOT_RUN = {
-    "README.md": 3,
     "docs/howto/clusters.md": 5,
     "docs/howto/explorer.md": 2,
     "docs/howto/languages.md": 1,
@@ -168,10 +167,21 @@ def anchors_of(page):
     return {re.sub(r"[^\w -]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
 
 
-def test_commands_are_found_as_people_would_type_them():
-    page = ROOT / "README.md"
-    commands = [command for block in blocks_of(page) if block.language in COMMANDS for command, _ in commands_of(block)]
-    assert len(commands) > 20
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_files_of_the_package_that_a_page_names_exist(page):
+    named = set(re.findall(r"`((?:\w+/)+\w+\.py)`", page.read_text(encoding="utf-8")))
+    homes = [ROOT, ROOT / "src/semascope", ROOT / "src/semascope/corpus"]
+    assert not [name for name in sorted(named) if not any((home / name).is_file() for home in homes)]
+
+
+def test_the_readme_has_at_most_200_lines():
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 200
+
+
+def test_commands_are_found_as_users_type_them():
+    blocks = [block for page in PAGES for block in blocks_of(page) if block.language in COMMANDS]
+    commands = [command for block in blocks for command, _ in commands_of(block)]
+    assert len(commands) > 50
     assert "semascope topics model" in commands
 
 
