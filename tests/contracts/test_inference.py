@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import semascope as ss
 from semascope.cli.main import main
 from semascope.explorer.queries.document_topics import DocumentShares
-from semascope.explorer.queries.text_topics import inferred
+from semascope.explorer.queries.text_topics import infer_text
 from semascope.explorer.service.snapshot import Snapshot
 from semascope.inference.labels import fold_in_words
 
@@ -73,7 +73,7 @@ def test_words_have_one_topic_wherever_it_is_asked_for(kind, tmp_path, monkeypat
     expected = {word: (topic, weight) for word, topic, weight in table.select("word", "topic", "weight").iter_rows()}
     assert len(expected) > 5
 
-    on_page = inferred(Snapshot.of(model, None), TEXT, None)
+    on_page = infer_text(Snapshot.of(model, None), TEXT, None)
     assert {word.word.lower(): (word.topic, word.weight) for word in on_page.words} == expected
     theta = model.transform([TEXT])[0]
     assert all(topic.share == theta[topic.topic] for topic in on_page.topics)
@@ -92,7 +92,7 @@ def test_words_have_one_label_wherever_it_is_asked_for(kind, tmp_path, monkeypat
     assert len(expected) > 5
 
     explored = Snapshot.of(model, None)
-    on_page, names = inferred(explored, TEXT, None), model.topic_names_
+    on_page, names = infer_text(explored, TEXT, None), model.topic_names_
     assert [(word.start, word.end, names[word.topic], word.weight) for word in on_page.words] == [
         (word.start, word.end, word.label, word.weight) for word in expected
     ]

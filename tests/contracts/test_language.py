@@ -1,4 +1,4 @@
-"""The package speaks the field's language: docstrings open as scikit-learn's do, and the glossary's banned words do not occur."""
+"""The package speaks the field's language: docstrings open with its verbs, and the glossary's banned words do not occur."""
 
 import ast
 import re
@@ -17,7 +17,7 @@ BANNED = {
     r"\blook(s|ing)? on\b(?! )": "callback",
     r"\bwhoever\b": "name the user or the caller",
     r"\bmost iterations\b": "maximum number of iterations",
-    r"\b\w*(labell|neighbour|tokenis|normalis|optimis|maximis|minimis|recognis|randomis|vectoris|colour|judgement|favour)\w*": "American",
+    r"labell|neighbour|tokenis|normalis|optimis|maximis|minimis|recognis|randomis|vectoris|colour|judgement|favour": "American",
 }
 """Terms of a private dialect, and the term that the glossary has."""
 QUOTED = {"training/stopping.py"}

@@ -34,11 +34,11 @@ for command in json.loads(sys.argv[1]):
     except SystemExit as stop:
         if stop.code:
             raise
-from semascope.explorer.service.overview import read_overview, see_that_it_can_be_explored
-from semascope.explorer.service.snapshot import Explored
+from semascope.explorer.service.overview import check_explorable, read_overview
+from semascope.explorer.service.snapshot import Snapshot
 from semascope.models.loading import load
-assert see_that_it_can_be_explored(Path("model"))
-print(len(read_overview(Path("model"), None).themes), len(Explored.of(load("model"), None).themes), "topics are explored")
+assert check_explorable(Path("model"))
+print(len(read_overview(Path("model"), None).themes), len(Snapshot.of(load("model"), None).themes), "topics are explored")
 """
 
 

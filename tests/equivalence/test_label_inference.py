@@ -60,7 +60,7 @@ def test_scores_of_labels_are_those_of_their_twin_and_leave_out_what_the_documen
     for kernel_labels, own_labels in ((given, labels), (LabelRows(given.ends * 0, given.numbers[:0]), [[]] * len(counts))):
         score_labels(
             *rows, *(as_read_only(part, part.dtype) for part in kernel_labels), prior[: len(kernel_labels.numbers)],
-            *known.for_kernels(), as_read_only(weights, np.float64), as_read_only(squares, np.float64), N_LABELS - 1, best, cosines,
+            *known.for_kernels(), *(as_read_only(one, np.float64) for one in (weights, squares)), N_LABELS - 1, best, cosines,
         )  # fmt: skip
         for d, own in enumerate(own_labels):
             expected = reference.score_labels(counts[d], own, np.full(len(own), 0.3), known, weights)[: N_LABELS - 1]

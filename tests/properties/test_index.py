@@ -198,7 +198,7 @@ def test_queries_get_the_same_answers_together_as_one_at_a_time_on_one_core_as_o
     index, queries = larger_index(), some_queries(np.random.default_rng(4), n=70)
     answers = {}
     for n_cores in (1, 2):
-        for place in ("retrieval.ranking", "training.dense"):
+        for place in ("retrieval.ranking", "training.linalg"):
             monkeypatch.setattr(f"semascope.{place}.usable_cores", lambda n_cores=n_cores: n_cores)
         answers[n_cores] = index.rank(index.read(queries), 1000, by=by)
     alone = [index.rank(index.read([query]), 1000, by=by)[0] for query in queries]

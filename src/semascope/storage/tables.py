@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from semascope.errors import FormatError
-from semascope.kernels.views import wrong_view
 from semascope.storage.arrays import map_file
 from semascope.storage.layout import Column, Table
 
@@ -63,6 +62,8 @@ def _fits_kernel(buffers: Sequence[Any]) -> bool:
 def _validate_views(chunk: Any) -> None:
     """Check that views are within their buffers, and UTF-8. Buffer sizes are already validated."""
     import pyarrow as pa
+
+    from semascope.kernels.views import wrong_view  # imports Numba, which commands that read no table do without
 
     validity, views, *data = chunk.buffers()
     content = _bytes_of(views)[16 * chunk.offset : 16 * (chunk.offset + len(chunk))]

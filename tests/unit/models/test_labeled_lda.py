@@ -94,8 +94,14 @@ def test_an_indicator_column_that_no_document_has_stays_in_its_place():
         ([["a"]], "there are 2 documents, but labels of 1."),
         ([["a"], [float("nan")]], "labels must be strings or whole numbers, but one of document 1 is nan."),
         ([0.5, 1.0], "labels must be strings or whole numbers, but one of document 0 is 0.5."),
-        (np.array([[0, 1], [-1, 1]]), "an indicator matrix of labels must contain only zeros and ones, but row 1, column 0 is -1"),
-        (np.array([[0, 2], [1, 1]]), "an indicator matrix of labels must contain only zeros and ones, but row 0, column 1 is 2"),
+        (
+            np.array([[0, 1], [-1, 1]]),
+            "an indicator matrix of labels must contain only zeros and ones, but row 1, column 0 is -1",
+        ),
+        (
+            np.array([[0, 2], [1, 1]]),
+            "an indicator matrix of labels must contain only zeros and ones, but row 0, column 1 is 2",
+        ),
         (np.array([["x", "y"], ["z", "z"]]), "an indicator matrix of labels must contain only zeros and ones"),
         ("ab", "expected the labels of several documents"),
         ([[], None], "LabeledLDA: no document has a label"),

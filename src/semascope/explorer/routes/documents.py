@@ -97,7 +97,7 @@ def main_topics(mixture: list[tuple[int, float]]) -> list[tuple[int, float]]:
 
 
 def _texts(explored: Any, text: Any, shares: NDArray[Any]) -> list[answers.Text]:
-    from semascope.explorer.queries.text_topics import assign_topics, locate_words
+    from semascope.explorer.queries.word_topics import assign_topics, locate_words
 
     corpus = explored.shares.corpus
     by_language = text if isinstance(text, dict) else {corpus.languages[0]: text}
