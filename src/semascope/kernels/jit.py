@@ -63,7 +63,7 @@ def inlined(function):
 
 def strict_kernel(function):
     """Compile a kernel whose floating-point operations keep their order."""
-    return _compiled(function, numba.njit(nogil=True, cache=True))
+    return _compiled(function, numba.njit(nogil=True, cache=True, error_model="numpy"))
 
 
 def _compiled(function, decorate):

@@ -8,13 +8,16 @@ bound on the log-likelihood, optimized over the topics of tokens and the point o
 
 Each pass over a document's words increases it: ν² by Newton's method on log ν², then λ by one step of Newton's method, halved
 until it improves, on a concave function that lies below the bound and touches it at the current λ.
+
+Operations keep their order: where they may be reassociated, loops over topics are vectorized or not by where their arrays lie
+in memory, and last digits with them.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from semascope.kernels.jit import kernel
+from semascope.kernels.jit import strict_kernel
 
 LARGEST = 32.0
 """Maximum distance of λ from μ in any component: e^32 exceeds any ratio of topics. This bounds the sums of moments."""
@@ -23,7 +26,7 @@ MAX_HALVINGS = 20
 MAX_NEWTON_STEPS = 10
 
 
-@kernel
+@strict_kernel
 def infer_logistic_normal(
     ends,
     words,
@@ -102,7 +105,7 @@ def infer_logistic_normal(
     return total
 
 
-@kernel
+@strict_kernel
 def inverse(matrix, inverted):
     """Invert a symmetric positive definite matrix; return the logarithm of its determinant, or NaN if it is not definite.
 
@@ -127,7 +130,7 @@ def inverse(matrix, inverted):
     return total
 
 
-@kernel
+@strict_kernel
 def softmax(row, shares):
     """Compute exp(row), normalized."""
     largest, total = row.max(), 0.0
@@ -138,7 +141,7 @@ def softmax(row, shares):
         shares[k] /= total
 
 
-@kernel
+@strict_kernel
 def log_sum_exp(row, variances, half):
     """Compute log Σ_k exp(λ_k + half ν²_k)."""
     largest, total = -np.inf, 0.0
@@ -149,7 +152,7 @@ def log_sum_exp(row, variances, half):
     return largest + np.log(total)
 
 
-@kernel
+@strict_kernel
 def responsibilities(words, counts, first, last, topics, shares, expected, weights):
     """Compute the expected count of each topic from the responsibilities. Returns Σ n log P(word)."""
     log_likelihood = 0.0
@@ -168,7 +171,7 @@ def responsibilities(words, counts, first, last, topics, shares, expected, weigh
     return log_likelihood
 
 
-@kernel
+@strict_kernel
 def fit_variances(row, variances, precision, length):
     """Fit the optimal ν²: 1 / ν²_k = P_kk + N / ζ exp(λ_k + ν²_k / 2), with ζ computed from the last ν²."""
     log_zeta = log_sum_exp(row, variances, 0.5)
@@ -185,7 +188,7 @@ def fit_variances(row, variances, precision, length):
         variances[k] = np.exp(u)
 
 
-@kernel
+@strict_kernel
 def newton_step(row, variances, mean, precision, expected, length, shares, moved, step, deviation, factor):
     """Update λ by a step of Newton's method, halved until it improves the bound."""
     n_topics, largest, total = row.shape[0], -np.inf, 0.0
@@ -223,7 +226,7 @@ def newton_step(row, variances, mean, precision, expected, length, shares, moved
         size *= 0.5
 
 
-@kernel
+@strict_kernel
 def lower_function(row, variances, deviation, precision, expected, length):
     """Compute the lower function of λ: Σ_k c_k λ_k − N log Σ_k exp(λ_k + ν²_k / 2) − ½ (λ − μ)ᵀ P (λ − μ)."""
     total = -length * log_sum_exp(row, variances, 0.5)
@@ -235,7 +238,7 @@ def lower_function(row, variances, deviation, precision, expected, length):
     return total
 
 
-@kernel
+@strict_kernel
 def factorize(matrix):
     """Replace the lower triangle by its Cholesky factor; return whether there is one."""
     n = matrix.shape[0]
@@ -253,7 +256,7 @@ def factorize(matrix):
     return True
 
 
-@kernel
+@strict_kernel
 def solve(factor, vector):
     """Replace a vector b by x with L Lᵀ x = b."""
     n = factor.shape[0]

@@ -97,6 +97,16 @@ def test_a_run_cut_off_in_either_phase_is_resumed_to_the_same_bits(cut, tmp_path
         assert getattr(whole, name).tobytes() == getattr(resumed, name).tobytes()
 
 
+def test_bits_do_not_depend_on_where_memory_is():
+    counts, _, _ = planted(0, 200)
+    held, seen = [], set()
+    for size in range(12):  # other allocations between fits move the arrays of the next one
+        held.append([np.empty(1 + 97 * size * part) for part in range(5)])
+        model = CorrelatedTopicModel(4, random_state=0, tol=0, max_iter=30).fit(counts)
+        seen.add((tuple(model.elbo_), model.covariance_.tobytes()))
+    assert len(seen) == 1
+
+
 def test_a_covariance_that_is_none_is_refused(tmp_path):
     counts, _, _ = planted(0, 60)
     model = CorrelatedTopicModel(3, random_state=0, max_iter=5).fit(counts)
