@@ -12,7 +12,7 @@ from typing import Any
 MODULES = {
     "semascope.corpus.analyze": "semascope.corpus.text.analyzer",
     "semascope.corpus.growing_words": "semascope.corpus.build.growing_vocabulary",
-    "semascope.corpus.matrix": "semascope.corpus.csr",
+    "semascope.corpus.matrix": "semascope.corpus.matrices",
     "semascope.corpus.number": "semascope.corpus.build.vocabulary",
     "semascope.corpus.read": "semascope.corpus.readers.sources",
     "semascope.corpus.rows": "semascope.corpus.csr",

@@ -112,7 +112,7 @@ def test_a_name_is_kept_with_the_model(fitted, serving, tmp_path):
         named = {topic["topic"]: topic["name"] for topic in get(client, "/api/topics")["topics"]}
         assert named[1] == "pets"
         assert "two topics" in error_of(client.put("/api/topics/2/name", json={"name": "pets"}), 409)
-        assert "blanks" in error_of(client.put("/api/topics/2/name", json={"name": " "}), 409)
+        assert "surrounding whitespace" in error_of(client.put("/api/topics/2/name", json={"name": " "}), 409)
         assert client.put("/api/topics/1/name", json={"name": None}).json()["name"] == "topic 1"
         assert load(tmp_path / "model").topic_names_[1] == "topic 1"
 

@@ -26,9 +26,10 @@ from semascope.corpus.build.pipeline import (
     name_source_in_errors,
 )
 from semascope.corpus.build.spool import Pieces
-from semascope.corpus.csr import CSR, lexicon_of_columns, matrix_of_rows, rows_of_matrix
+from semascope.corpus.csr import CSR
 from semascope.corpus.fields import default_ids, describe_documents, divide_documents, numbers_in, numbers_of
 from semascope.corpus.lexicon import NAMELESS, Lexicon, read_lexicon
+from semascope.corpus.matrices import lexicon_of_columns, matrix_of_rows, rows_of_matrix
 from semascope.corpus.notebook import render_corpus
 from semascope.corpus.readers.record_fields import document_schema
 from semascope.corpus.shards import ShardRef, as_read_only, cut_shards, read_only, shard_of

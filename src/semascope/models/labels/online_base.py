@@ -11,9 +11,10 @@ import polars as pl
 from semascope.corpus.build.growing_vocabulary import GrowingWords
 from semascope.corpus.build.pipeline import Source
 from semascope.corpus.corpus import Corpus
-from semascope.corpus.csr import CSR, rows_of_matrix
+from semascope.corpus.csr import CSR
 from semascope.corpus.labels import LabelRows
 from semascope.corpus.lexicon import Lexicon
+from semascope.corpus.matrices import rows_of_matrix
 from semascope.corpus.shards import as_read_only, read_only
 from semascope.corpus.text.analyzer import Analyzer
 from semascope.errors import FormatError, InputError
