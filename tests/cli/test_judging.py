@@ -158,7 +158,7 @@ def test_sweep_refuses_before_the_first_fit_what_would_fail_after_it(run, corpus
         assert "\n" not in complaint
         return complaint
 
-    monkeypatch.setattr("semascope.model_selection._try", lambda *a: pytest.fail("fitted"))
+    monkeypatch.setattr("semascope.model_selection._fit_trial", lambda *a: pytest.fail("fitted"))
     assert "10 words, use at most 10" in refused("--topics", "2,40")
     assert "must lie between 0 and 1" in refused("--heldout", 1)
     assert "leaves none to evaluate on" in refused("--heldout", 0.001)
