@@ -44,11 +44,13 @@ print(len(read_overview(Path("model"), None).themes), len(Snapshot.of(load("mode
 
 @pytest.fixture
 def package(tmp_path):
-    """A copy of the package without the correlated topic model."""
-    copy = tmp_path / "src" / "semascope"
-    shutil.copytree(SOURCE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    """A copy of the package without the correlated topic model; kernels that it has already are where they were compiled."""
+    copy, kernels = tmp_path / "src" / "semascope", SOURCE / "kernels"
+    compiled = [path.name for path in kernels.glob("*.py")]
+    shutil.copytree(SOURCE, copy, ignore=lambda folder, _: ["__pycache__", *(compiled if Path(folder) == kernels else [])])
+    (copy / "kernels" / "__init__.py").write_text(f"__path__.append({str(kernels)!r})\n", encoding="utf-8")
     for name in CTM_FILES:
-        (copy / name).unlink()
+        (copy / name).unlink(missing_ok=True)
     registry = copy / "models" / "registry.py"
     rows, n_rows = re.subn(CTM_ROW, "", registry.read_text(encoding="utf-8"), flags=re.DOTALL)
     assert n_rows == 1
