@@ -11,8 +11,8 @@ TREE = {
     "__init__": """
         from typing import TYPE_CHECKING
         if TYPE_CHECKING:
-            from semascope.models.editing import LDA as LDA
-            from semascope.models.editing import helper as helper
+            from semascope.models.topics import LDA as LDA
+            from semascope.models.topics import helper as helper
     """,
     "kernels/__init__": '"""Nothing but a docstring."""',
     "kernels/em": "def step():\n    return 1\n",
@@ -28,7 +28,7 @@ TREE = {
                 return self._words
     """,
     "models/topics": """
-        from semascope.kernels.plsa import step
+        from semascope.kernels.em import step
         from semascope.models import base
         class LDA(base.Model):
             def fit(self, X):
@@ -38,15 +38,15 @@ TREE = {
     """,
     "cli/__init__": "",
     "cli/fit": """
-        from semascope.models.editing import LDA
+        from semascope.models.topics import LDA
         from semascope.models.base import _other
         def fit(found):
             from semascope.cli import show
-            from semascope.kernels.plsa import step
+            from semascope.kernels.em import step
             return found._replace(a=1)._fit(), found._unknown, LDA()._words, show, step
     """,
     "cli/show": """
-        import semascope.cli.commands.fit
+        import semascope.cli.fit
         class View:
             _words = 2
         def show(view: View, model: LDA):
@@ -92,7 +92,7 @@ def test_lines_of_a_function_are_without_its_docstring():
 
 
 def test_importers_are_counted_at_all_times_and_once_each(package):
-    assert house_metrics.with_one_importer(package) == ["semascope.cli.commands.fit", "semascope.cli.show"]
+    assert house_metrics.with_one_importer(package) == ["semascope.cli.fit", "semascope.cli.show"]
 
 
 def test_the_longest_chain_is_of_imports_at_once(package):
@@ -101,11 +101,11 @@ def test_the_longest_chain_is_of_imports_at_once(package):
 
 
 def test_cycles_through_lazy_imports_are_found(package):
-    assert house_metrics.cycles(package) == [["semascope.cli.commands.fit", "semascope.cli.show"]]
+    assert house_metrics.cycles(package) == [["semascope.cli.fit", "semascope.cli.show"]]
 
 
 def test_kernels_in_the_command_line_are_found(package):
-    assert house_metrics.kernels_imported(package) == ["cli/commands/fit.py:6 step"]
+    assert house_metrics.kernels_imported(package) == ["cli/fit.py:6 step"]
 
 
 def test_own_classes_leave_out_those_of_other_packages(package):
@@ -117,11 +117,7 @@ def test_ignored_overrides_are_found_beside_other_codes(package):
 
 
 def test_private_names_of_other_rooms_are_found(package):
-    found = [
-        "cli/commands/fit.py:3 _other",
-        "cli/commands/fit.py:7 found._replace(a=1)._fit",
-        "cli/commands/fit.py:7 LDA()._words",
-    ]
+    found = ["cli/fit.py:3 _other", "cli/fit.py:7 found._replace(a=1)._fit", "cli/fit.py:7 LDA()._words"]
     assert sorted(house_metrics.private_accesses(package)) == sorted(found)
 
 

@@ -181,7 +181,7 @@ def test_what_cannot_be_learned_is_refused_and_changes_nothing(learned):
     before = bits(learned)
     for X, y, sentence in (
         (["a text"], [["a"], ["b"]], "1 documents, but labels of 2"),
-        (["a text"], [[1.5]], "a label is a word or a whole number"),
+        (["a text"], [[1.5]], "labels must be strings or whole numbers"),
         (np.ones((2, 3)), ["a", "b"], "fitted to texts, so it cannot learn from a matrix"),
         (["fine", "a lone \ud800 surrogate"], [["a"], ["b"]], "lone surrogate"),
     ):

@@ -213,14 +213,14 @@ def test_a_model_saved_after_each_batch_goes_on_to_the_same_bits(tmp_path, setti
 
 SCRIPT = """
 import sys, semascope as ss
-from semascope.models.online_topic_model import StreamingModel
+from semascope.models.online_topic_model import OnlineTopicModel
 texts = {texts!r}
-model, take = ss.LDA(2, random_state=0, batch_size=4), StreamingModel.save
+model, take = ss.LDA(2, random_state=0, batch_size=4), OnlineTopicModel.save
 def save(self, path):
     take(self, path)
     if self.n_documents_seen_ == 8:
         sys.stdout.write("saved"); sys.stdout.flush(); sys.stdin.read()
-StreamingModel.save = save
+OnlineTopicModel.save = save
 model.partial_fit(texts, save_to=sys.argv[1])
 """
 
