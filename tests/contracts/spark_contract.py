@@ -24,7 +24,7 @@ def a_task_that_fails_every_time_is_given_up_with_a_sentence(engine, corpus_path
     said = raised(lambda: LDA(3, engine=engine, max_iter=2).fit(Corpus.open(folder / "spoilt")), TaskError)
     assert said.startswith("a task failed on every attempt: "), said
     assert str(words) in said, said
-    assert "The log of Spark's application app-" in said, said
+    assert "See the log of Spark application app-" in said, said
     assert said.count(". ") == 1, said
     assert not list(folder.glob("**/.semascope-spill-*"))
 
