@@ -17,7 +17,8 @@ BANNED = {
     r"\blook(s|ing)? on\b(?! )": "callback",
     r"\bwhoever\b": "name the user or the caller",
     r"\bmost iterations\b": "maximum number of iterations",
-    r"labell|neighbour|tokenis|normalis|optimis(e|ing|ation)|maximis|minimis|recognis|randomis|vectoris|colour|judgement|favour": "American",
+    r"labell|neighbour|colour|judgement|favour": "American",
+    r"(token|normal|maxim|minim|recogn|random|vector)is|optimis(e|ing|ation)": "American",
 }
 """Terms of a private dialect, and the term that the glossary has."""
 QUOTED = {"training/stopping.py"}

@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from reference import attribution as reference
-from reference import label_folding
+from reference import label_inference as label_folding
 from semascope.corpus.corpus import Corpus
 from semascope.corpus.labels import rows_of_labels
 from semascope.inference.attribution import labels_of_words, most_probable, topics_of_entries, topics_of_words

@@ -10,7 +10,7 @@ from scipy.optimize import minimize, minimize_scalar
 from scipy.special import gammaln
 
 from reference import draws as reference
-from reference import labeled
+from reference import labeled_gibbs as labeled
 from semascope import Corpus
 from semascope.inference.draws import Chains, sample_assignments
 from semascope.kernels.draws import (

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from reference import label_folding as reference
+from reference import label_inference as reference
 from semascope import Corpus
 from semascope.corpus.labels import LabelRows
 from semascope.corpus.shards import as_read_only

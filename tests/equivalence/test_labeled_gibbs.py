@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from reference import labeled as reference
+from reference import labeled_gibbs as reference
 from semascope import Corpus, ThreadEngine
 from semascope.corpus.labels import label_shards, names_in, rows_of_labels
 from semascope.engines.exact_sums import Accumulator

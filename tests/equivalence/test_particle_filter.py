@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from reference import labeled
-from reference import particles as reference
+from reference import labeled_gibbs as labeled
+from reference import particle_filter as reference
 from semascope.corpus.csr import CSR
 from semascope.corpus.labels import LabelRows
 from semascope.kernels.particle_filter import N_PAIRS, N_RESAMPLED, N_ROWS

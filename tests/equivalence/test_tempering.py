@@ -4,9 +4,9 @@ from operator import itemgetter
 
 import numpy as np
 import pytest
-from equivalence.test_em import started
 from numpy.testing import assert_allclose
 
+from equivalence.test_plsa import started
 from helpers import collection, large_counts, random_counts
 from reference.heldout import hold_out as reference_hold_out
 from reference.plsa import fit_dense, fold_in_dense, heldout_dense
