@@ -56,7 +56,7 @@ class Recorder:
             self.points[-1]["alpha"] = np.asarray(alpha).tolist()
         if self._seconds > self.limit:
             raise TimeIsUpError
-        self.init_state()
+        self.start()
 
     def take_if_wanted(self, iterations: int, topics: Callable[[], Any]) -> None:
         if iterations in self.at:
