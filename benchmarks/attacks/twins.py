@@ -163,7 +163,7 @@ def transformed(fixture: str, path: Path, new: Any, found: Any) -> str | None:
     if facts["model"] == "PLSA":
         shares = known["topic_shares"].astype(np.float64)
         wanted = fold_in(counts, topics, shares, np.zeros_like(shares), fitted.get("tempering_", 1.0), shares)
-    elif facts["settings"]["inference"] == "vb":
+    elif facts["settings"].get("inference", "cvb0") == "vb":
         wanted = inferred(counts, topics * known["topic_sizes"], known["alpha"])
     else:
         alpha = known["alpha"].astype(np.float64)
