@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
@@ -369,6 +370,11 @@ class Corpus:
         if self.texts is not None:
             documents = documents.with_columns(by_language.in_languages(self.texts, self.languages, lexicon.languages))
         return Corpus(CSR(*rows), lexicon, documents, analyzers_of(self.analyzer, lexicon.languages))
+
+    def aligned(self, vocabulary: Lexicon | pl.Series) -> Corpus:
+        """Deprecated alias of `reindexed`."""
+        warnings.warn("Corpus.aligned is called reindexed now", DeprecationWarning, stacklevel=2)
+        return self.reindexed(vocabulary)
 
     # --- selection ---------------------------------------------------------------------------------------------------------
 

@@ -242,3 +242,10 @@ def test_the_standard_library_is_read_with_modules_as_labels():
     documents = read("stdlib:").frame()
     assert documents["id"].n_unique() == len(documents) > 1000
     assert documents.filter(pl.col("id") == "json.loads")["labels"].to_list() == [["json"]]
+
+
+def test_aligned_is_reindexed_with_a_warning():
+    corpus = Corpus.from_texts(["cats and dogs", "dogs and birds"])
+    with pytest.warns(DeprecationWarning, match="reindexed"):
+        old = corpus.aligned(corpus.vocabulary[:2])
+    assert (old.counts != corpus.reindexed(corpus.vocabulary[:2]).counts).nnz == 0
