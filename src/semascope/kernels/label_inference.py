@@ -1,13 +1,17 @@
-"""Label inference: candidate labels by cosine, and folding in with labels."""
+"""Label inference: candidate labels by cosine, and folding in with labels.
+
+Operations of folding in keep their order: where they may be reassociated, last digits depend on whether the code was compiled
+in the process or loaded from the cache.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from semascope.kernels.jit import inlined, kernel
+from semascope.kernels.jit import inlined, kernel, strict_kernel
 
 
-@kernel
+@strict_kernel
 def fold_labels(
     ends, words, counts, label_ends, labels, alpha, pair_ends, pair_labels, pair_counts, scale, eta, n_passes, tolerance, theta
 ):  # fmt: skip
@@ -37,7 +41,7 @@ def fold_labels(
         infer_shares(counts[begin:end], likely, alpha[first:last], n_passes, tolerance, gained, mine)
 
 
-@kernel
+@strict_kernel
 def log_likelihood_of_labels(
     ends, words, counts, label_ends, labels, theta, pair_ends, pair_labels, pair_counts, scale, eta, totals, tokens
 ):  # fmt: skip
@@ -69,7 +73,7 @@ def log_likelihood_of_labels(
         totals[document], tokens[document] = total, n_tokens
 
 
-@kernel
+@strict_kernel
 def look_up(words, labels, pair_ends, pair_labels, pair_counts, scale, eta, likely):
     """Compute φ_kw of the words of a document and some labels.
 
@@ -86,7 +90,7 @@ def look_up(words, labels, pair_ends, pair_labels, pair_counts, scale, eta, like
             likely[j * n_labels + i] = (n + eta) * scale[labels[i]]
 
 
-@kernel
+@strict_kernel
 def infer_shares(counts, likely, alpha, n_passes, tolerance, gained, theta):
     """Infer the shares of labels in one document; arguments as in `fold_labels`.
 
