@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 
 AUTO = "auto"
 COLLAPSED_BATCHES = 40
-"""Initial batches of a "vb" stream that use stochastic CVB0, unless the stream continues a fit. Half or twice as many give a
-lower bound (``python -m benchmarks streams``)."""
+"""Initial batches of a "vb" stream that use stochastic CVB0, unless the stream continues a fit.
+``python -m benchmarks vb_optima`` compares other numbers, on the collections that this one was chosen on."""
 
 
 class LDA(OnlineTopicModel):
